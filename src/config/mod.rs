@@ -1,0 +1,11 @@
+//! Where things are and how they are set: the data directory, the layers of settings, the local secret, the identity of projects.
+
+mod home;
+mod project;
+mod secret;
+mod settings;
+
+pub use home::Home;
+pub use project::{Project, ProjectMap, identify};
+pub use secret::Secret;
+pub use settings::{Origin, Problem, Settings, Value};

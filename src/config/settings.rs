@@ -1,0 +1,331 @@
+//! The layers of settings: default < user < project < environment; each value knows its origin.
+//!
+//! User: `~/.config/sinker/config.toml`; project: `<project>/.sinker/settings.toml`. A project file comes with a checkout that somebody
+//! else may have written: it may never set paths, a hub address, or switch redaction off. A value that is of the
+//! wrong type, out of range or not allowed where it stands is a [`Problem`], and the next lower layer holds.
+
+use super::home;
+use crate::fs;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The user's file.
+    User(PathBuf),
+    /// The project's file.
+    Project(PathBuf),
+    /// An environment variable.
+    Env(&'static str),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::User(path) => write!(f, "user ({})", path.display()),
+            Origin::Project(path) => write!(f, "project ({})", path.display()),
+            Origin::Env(name) => write!(f, "environment ({name})"),
+        }
+    }
+}
+
+/// A value with its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// The value in force.
+    pub value: toml::Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What is wrong in a settings file, for `config check` and the log; the value is then not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub path: PathBuf,
+    /// The key, dotted; empty when the whole file is meant.
+    pub key: String,
+    /// What is wrong, one sentence.
+    pub what: String,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Bool,
+    Int { min: i64, max: i64 },
+    Float { min: f64, max: f64 },
+    Text(&'static [&'static str]),
+    Paths,
+}
+
+struct Key {
+    name: &'static str,
+    kind: Kind,
+    /// May a project's file set it?
+    project: bool,
+    /// One line for `config show`.
+    help: &'static str,
+    default: fn() -> toml::Value,
+}
+
+/// Every setting. A new one is a row here and a method of [`Settings`].
+const KEYS: &[Key] = &[
+    Key {
+        name: "recall.enabled",
+        kind: Kind::Bool,
+        project: true,
+        help: "hand past work to the assistant",
+        default: || true.into(),
+    },
+    Key {
+        name: "recall.deadline_ms",
+        kind: Kind::Int { min: 0, max: 2000 },
+        project: false,
+        help: "after this a recall hook gives no context",
+        default: || 150.into(),
+    },
+    Key {
+        name: "recall.event_chars",
+        kind: Kind::Int { min: 0, max: 9000 },
+        project: true,
+        help: "characters injected for one event (session-start: twice)",
+        default: || 2500.into(),
+    },
+    Key {
+        name: "recall.prompt_chars",
+        kind: Kind::Int { min: 0, max: 20_000 },
+        project: true,
+        help: "characters injected for one prompt, its tool events included",
+        default: || 3000.into(),
+    },
+    Key {
+        name: "recall.session_chars",
+        kind: Kind::Int { min: 0, max: 200_000 },
+        project: true,
+        help: "characters injected for one session since its last compaction",
+        default: || 20_000.into(),
+    },
+    Key {
+        name: "recall.sessions",
+        kind: Kind::Int { min: 1, max: 10 },
+        project: true,
+        help: "past sessions that one answer may draw on",
+        default: || 3.into(),
+    },
+    Key {
+        name: "recall.threshold",
+        kind: Kind::Float { min: 0.0, max: 1.0 },
+        project: true,
+        help: "share of the query's weight that the best record must cover, or nothing is injected",
+        default: || 0.45.into(),
+    },
+    Key {
+        name: "recall.tools",
+        kind: Kind::Text(&["quiet", "all"]),
+        project: true,
+        help: "which tool events may speak",
+        default: || "quiet".into(),
+    },
+    Key {
+        name: "capture.enabled",
+        kind: Kind::Bool,
+        project: true,
+        help: "remember this project",
+        default: || true.into(),
+    },
+    Key {
+        name: "transcripts.roots",
+        kind: Kind::Paths,
+        project: false,
+        help: "folders swept for transcripts",
+        default: || {
+            let root = home::host_root().map(|r| toml::Value::from(r.to_string_lossy().into_owned()));
+            toml::Value::Array(root.into_iter().collect())
+        },
+    },
+];
+
+/// All settings of one process, for one project.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    values: BTreeMap<&'static str, Value>,
+    /// What was wrong in the files read.
+    pub problems: Vec<Problem>,
+}
+
+impl Settings {
+    /// Reads the layers; `project` is the root of the project whose file is to be heard. Never fails: see [`Settings::problems`].
+    pub fn read(project: Option<&Path>) -> Self {
+        let defaults = KEYS.iter().map(|k| (k.name, Value { value: (k.default)(), origin: Origin::Default }));
+        let mut settings = Self { values: defaults.collect(), problems: Vec::new() };
+        if let Some(path) = home::user_config() {
+            settings.layer(&path, false);
+        }
+        if let Some(root) = project {
+            settings.layer(&root.join(".sinker/settings.toml"), true);
+        }
+        settings
+    }
+
+    fn layer(&mut self, path: &Path, project: bool) {
+        let mut problem = |key: &str, what: String| {
+            self.problems.push(Problem { path: path.to_path_buf(), key: key.to_owned(), what });
+        };
+        let bytes = match fs::read_small(path, 1024 * 1024) {
+            Ok(None) => return,
+            Ok(Some(bytes)) => bytes,
+            Err(error) => return problem("", error.to_string()),
+        };
+        let table = match String::from_utf8_lossy(&bytes).parse::<toml::Table>() {
+            Ok(table) => table,
+            Err(error) => return problem("", format!("it is not TOML: {}", error.message())),
+        };
+        let mut flat = Vec::new();
+        flatten("", &table, &mut flat);
+        for (name, value) in flat {
+            let Some(key) = KEYS.iter().find(|k| k.name == name) else {
+                problem(&name, "no such setting".to_owned());
+                continue;
+            };
+            if project && !key.project {
+                problem(&name, "a project's file may not set this; set it in the user's file".to_owned());
+                continue;
+            }
+            if let Some(what) = misfit(key.kind, &value) {
+                problem(&name, what);
+                continue;
+            }
+            let path = path.to_path_buf();
+            let origin = if project { Origin::Project(path) } else { Origin::User(path) };
+            self.values.insert(key.name, Value { value, origin });
+        }
+    }
+
+    /// Every setting in the order of the table: name, value, one line of help.
+    pub fn list(&self) -> impl Iterator<Item = (&'static str, &Value, &'static str)> {
+        KEYS.iter().filter_map(|k| self.values.get(k.name).map(|v| (k.name, v, k.help)))
+    }
+
+    fn value(&self, name: &str) -> Option<&toml::Value> {
+        self.values.get(name).map(|v| &v.value)
+    }
+
+    fn int(&self, name: &str) -> usize {
+        self.value(name).and_then(toml::Value::as_integer).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.value(name).and_then(toml::Value::as_bool).unwrap_or(false)
+    }
+
+    /// `recall.enabled`.
+    pub fn recall_enabled(&self) -> bool {
+        self.flag("recall.enabled")
+    }
+    /// `recall.deadline_ms`.
+    pub fn recall_deadline(&self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.int("recall.deadline_ms") as u64)
+    }
+    /// `recall.event_chars`.
+    pub fn event_chars(&self) -> usize {
+        self.int("recall.event_chars")
+    }
+    /// `recall.prompt_chars`.
+    pub fn prompt_chars(&self) -> usize {
+        self.int("recall.prompt_chars")
+    }
+    /// `recall.session_chars`.
+    pub fn session_chars(&self) -> usize {
+        self.int("recall.session_chars")
+    }
+    /// `recall.sessions`.
+    pub fn recall_sessions(&self) -> usize {
+        self.int("recall.sessions")
+    }
+    /// `recall.threshold`, a share of 1.
+    pub fn recall_threshold(&self) -> f64 {
+        let number = |v: &toml::Value| v.as_float().or_else(|| v.as_integer().map(|n| n as f64));
+        self.value("recall.threshold").and_then(number).unwrap_or(1.0)
+    }
+    /// `capture.enabled`.
+    pub fn capture_enabled(&self) -> bool {
+        self.flag("capture.enabled")
+    }
+    /// `transcripts.roots`.
+    pub fn roots(&self) -> Vec<PathBuf> {
+        let paths = self.value("transcripts.roots").and_then(toml::Value::as_array);
+        paths.into_iter().flatten().filter_map(toml::Value::as_str).map(PathBuf::from).collect()
+    }
+}
+
+fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, toml::Value)>) {
+    for (key, value) in table {
+        let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            toml::Value::Table(inner) => flatten(&name, inner, out),
+            value => out.push((name, value.clone())),
+        }
+    }
+}
+
+/// Says what is wrong with a value; `None` when it fits.
+fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
+    match (kind, value) {
+        (Kind::Bool, toml::Value::Boolean(_)) => None,
+        (Kind::Bool, _) => Some("it must be true or false".to_owned()),
+        (Kind::Int { min, max }, toml::Value::Integer(n)) if (min..=max).contains(n) => None,
+        (Kind::Int { min, max }, _) => Some(format!("it must be a whole number from {min} to {max}")),
+        (Kind::Float { min, max }, toml::Value::Float(n)) if (min..=max).contains(n) => None,
+        (Kind::Float { min, max }, toml::Value::Integer(n)) if (min..=max).contains(&(*n as f64)) => None,
+        (Kind::Float { min, max }, _) => Some(format!("it must be a number from {min} to {max}")),
+        (Kind::Text(known), toml::Value::String(text)) if known.contains(&text.as_str()) => None,
+        (Kind::Text(known), _) => Some(format!("it must be one of: {}", known.join(", "))),
+        (Kind::Paths, toml::Value::Array(all)) => {
+            let good = all.iter().all(|p| p.as_str().is_some_and(|p| Path::new(p).is_absolute()));
+            (!good).then(|| "each entry must be an absolute path".to_owned())
+        }
+        (Kind::Paths, _) => Some("it must be a list of absolute paths".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_project(text: &str) -> Settings {
+        let dir = tempfile::tempdir().unwrap();
+        fs::make_private_dir(&dir.path().join(".sinker")).unwrap();
+        fs::replace(&dir.path().join(".sinker/settings.toml"), text.as_bytes(), fs::Sync::No).unwrap();
+        Settings::read(Some(dir.path()))
+    }
+
+    #[test]
+    fn a_project_file_sets_only_what_it_may() {
+        let settings = with_project("[recall]\nsessions = 5\ndeadline_ms = 1\n[transcripts]\nroots = [\"/\"]\n");
+        assert_eq!(settings.recall_sessions(), 5);
+        assert_eq!(settings.recall_deadline().as_millis(), 150);
+        let keys: Vec<_> = settings.problems.iter().map(|p| p.key.as_str()).collect();
+        assert_eq!(keys, ["recall.deadline_ms", "transcripts.roots"]);
+    }
+
+    #[test]
+    fn a_bad_value_leaves_the_lower_layer_in_force() {
+        let cases = [
+            ("[recall]\nsessions = 0\n", "recall.sessions"),
+            ("[recall]\nsessions = \"three\"\n", "recall.sessions"),
+            ("[recall]\nthreshold = 2.5\n", "recall.threshold"),
+            ("[recall]\ntools = \"loud\"\n", "recall.tools"),
+            ("[recall\n", ""),
+            ("colour = true\n", "colour"),
+        ];
+        for (text, key) in cases {
+            let settings = with_project(text);
+            assert_eq!(settings.problems.iter().map(|p| p.key.as_str()).collect::<Vec<_>>(), [key], "{text}");
+            assert_eq!(settings.recall_sessions(), 3);
+        }
+    }
+}

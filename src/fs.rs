@@ -1,0 +1,204 @@
+//! Every durable file operation: private modes, atomic replacement, syncs, and a kill point at each.
+//!
+//! Nothing else in the crate creates, renames, syncs or unlinks (SQLite and Tantivy do their own).
+//! It follows no symbolic link at the last part of a name it opens for writing.
+
+use crate::step::step;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// How much must be on the platter before a call returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// The kernel's time will do: a lost file costs only time.
+    No,
+    /// File and directory are synced.
+    Yes,
+}
+
+/// A failed operation with its path; `source` is the system's own word.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {what} {}: {source}", path.display())]
+pub struct FsError {
+    /// The operation, as a verb: `create`, `write`, `sync`, `rename`, `remove`.
+    pub what: &'static str,
+    /// The path it was tried on.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl FsError {
+    /// True when the system said that the name does not exist.
+    pub fn is_missing(&self) -> bool {
+        self.source.kind() == io::ErrorKind::NotFound
+    }
+}
+
+trait At<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, FsError>;
+}
+
+impl<T> At<T> for io::Result<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, FsError> {
+        self.map_err(|source| FsError { what, path: path.to_path_buf(), source })
+    }
+}
+
+/// Writes `bytes` as `tmp`, then renames it to `to`: readers of `to` see the old file, or the whole new one.
+///
+/// Mode 0600. `tmp` must lie on the same file system and must not exist. With [`Sync::Yes`] the file is synced before the rename and
+/// the directory of `to` after it. Errors: any of the steps; `tmp` is then removed as far as possible.
+pub fn publish(tmp: &Path, to: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
+    let written = write_new(tmp, bytes, sync);
+    let done = written.and_then(|()| rename(tmp, to));
+    if let Err(error) = done {
+        // Nobody reads tmp; what stays of it is swept by age.
+        #[allow(clippy::disallowed_methods, reason = "clean-up of a failed step is not a step")]
+        drop(std::fs::remove_file(tmp));
+        return Err(error);
+    }
+    match (sync, to.parent()) {
+        (Sync::Yes, Some(dir)) => sync_dir(dir),
+        _ => Ok(()),
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
+    let mut file = create_new(path)?;
+    step("fs::write").and_then(|()| file.write_all(bytes)).at("write", path)?;
+    if sync == Sync::Yes {
+        step("fs::sync").and_then(|()| file.sync_data()).at("sync", path)?;
+    }
+    Ok(())
+}
+
+/// Replaces `path` by a file with `bytes`, through a neighbour named `.<name>.<pid>.tmp`.
+///
+/// Errors: as [`publish`].
+pub fn replace(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let tmp = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    match publish(&tmp, path, bytes, sync) {
+        // A process with our pid died here before; its leftover is worthless.
+        Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
+            remove(&tmp)?;
+            publish(&tmp, path, bytes, sync)
+        }
+        done => done,
+    }
+}
+
+/// Creates a file that must not exist yet (`O_EXCL`), mode 0600. Errors: `AlreadyExists` and the rest.
+pub fn create_new(path: &Path) -> Result<File, FsError> {
+    step("fs::create")
+        .and_then(|()| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path))
+        .at("create", path)
+}
+
+/// Opens a file for appending, creating it with mode 0600; never follows a symbolic link.
+pub fn append_to(path: &Path) -> Result<File, FsError> {
+    let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(flags)
+        .open(path)
+        .at("open", path)
+}
+
+/// Opens the file that carries a lock, creating it with mode 0600.
+pub fn open_lock(path: &Path) -> Result<File, FsError> {
+    let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(flags)
+        .open(path)
+        .at("open", path)
+}
+
+/// Renames within one file system; an existing target is replaced.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
+pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
+    step("fs::rename").and_then(|()| std::fs::rename(from, to)).at("rename", from)
+}
+
+/// Removes a file; one that is already gone is fine.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that removes")]
+pub fn remove(path: &Path) -> Result<(), FsError> {
+    match step("fs::remove").and_then(|()| std::fs::remove_file(path)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.at("remove", path),
+    }
+}
+
+/// Removes a directory with all that is in it; one that is already gone is fine. Follows no symbolic link.
+pub fn remove_tree(path: &Path) -> Result<(), FsError> {
+    match step("fs::remove_tree").and_then(|()| std::fs::remove_dir_all(path)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.at("remove", path),
+    }
+}
+
+/// Makes a directory and its missing parents, mode 0700 each; one that exists is left as it is.
+pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)
+}
+
+/// Syncs a directory, so that names in it survive a power cut.
+pub fn sync_dir(path: &Path) -> Result<(), FsError> {
+    step("fs::sync_dir").and_then(|()| File::open(path)).and_then(|dir| dir.sync_all()).at("sync", path)
+}
+
+/// Sets a file's modification time to now: the heartbeat's beat.
+pub fn touch(path: &Path) -> Result<(), FsError> {
+    let file = OpenOptions::new().write(true).open(path).at("open", path)?;
+    file.set_modified(clock_now()).at("touch", path)
+}
+
+#[allow(clippy::disallowed_methods, reason = "a file time is compared with the kernel's clock")]
+fn clock_now() -> std::time::SystemTime {
+    std::time::SystemTime::now()
+}
+
+/// Reads at most `limit` bytes of a regular file; `Ok(None)` when it does not exist.
+///
+/// Errors: `InvalidData` when it is longer than `limit` or not a regular file; never opens a FIFO or a device.
+pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
+    use std::io::Read as _;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let opened = OpenOptions::new().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or(0)).open(path);
+    let file = match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.at("open", path)?,
+    };
+    let meta = file.metadata().at("read", path)?;
+    if !meta.is_file() || meta.len() > limit {
+        let why = if meta.is_file() { "it is too large" } else { "it is not a regular file" };
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why)).at("read", path);
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).at("read", path)?;
+    Ok(Some(bytes))
+}
+
+/// Publishes `bytes` as `to` unless that name exists already; then it stays as it is. Synced, mode 0600.
+///
+/// Errors: any step but "exists"; `tmp` is removed in every case.
+pub fn publish_once(tmp: &Path, to: &Path, bytes: &[u8]) -> Result<(), FsError> {
+    write_new(tmp, bytes, Sync::Yes)?;
+    let linked = step("fs::link").and_then(|()| std::fs::hard_link(tmp, to));
+    remove(tmp)?;
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        linked => linked.at("link", to),
+    }?;
+    to.parent().map_or(Ok(()), sync_dir)
+}

@@ -1,0 +1,7 @@
+//! Sinker: a memory for Claude Code.
+pub mod clock;
+pub mod config;
+pub mod fs;
+pub mod id;
+pub mod log;
+pub mod step;

@@ -1,0 +1,2 @@
+//! The binary `sinker`.
+fn main() {}
