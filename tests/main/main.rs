@@ -12,5 +12,11 @@
     reason = "a test that panics says what it found; the support code is outside of #[test], where clippy cannot tell"
 )]
 
+mod cli;
+mod crash;
+mod demo;
+mod drain;
+mod hook;
+mod spool;
 mod support;
 mod tidy;

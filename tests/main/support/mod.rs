@@ -5,7 +5,7 @@ mod run;
 mod transcript;
 mod wait;
 
-pub use payload::{Fixture, fixtures, payload};
+pub use payload::{Fixture, aim, fixtures, payload};
 pub use run::{Out, Running};
 pub use transcript::{Noise, Transcript};
 pub use wait::{eventually, within};

@@ -1,0 +1,462 @@
+//! Draining: the same rows whatever the order, the split and the interruptions (D3, D4, D5, D7).
+
+use crate::support::{Noise, Running, Sandbox, Transcript, eventually, payload, within};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A session with a bit of everything, and its subagent. The same bytes each time it is told.
+fn story(sandbox: &Sandbox) -> (Transcript, Transcript) {
+    let mut main = Transcript::new(sandbox, 3);
+    main.noise(Noise::LastPrompt)
+        .prompt("The berth list skips a berth at the end of each page. Why?")
+        .noise(Noise::QueueOperation)
+        .injected("Past notes: a berth list was paged before.")
+        .thinks("Off by one, probably in the page size.")
+        .says("I'll look at the query.")
+        .calls("toolu_1", "Read", json!({"file_path": "/home/dev/harbor-api/harbor/berths.py"}))
+        .returns("toolu_1", "1\tPAGE = 50\n2\trows = query.limit(PAGE - 1)\n")
+        .noise(Noise::ApiRequest)
+        .says("Root cause: the query asks for PAGE - 1 rows, but the next page starts at PAGE.")
+        .meta("Base directory for this skill: /home/dev/.claude/skills/tidy")
+        .prompt("Fix it. We decide on 40 rows a page, phones are slow.")
+        .queued("and run the tests, please")
+        .calls("toolu_2", "Edit", json!({"file_path": "/home/dev/harbor-api/harbor/berths.py", "old_string": "PAGE - 1", "new_string": "PAGE"}))
+        .returns("toolu_2", "The file has been updated successfully.")
+        .calls("toolu_3", "Bash", json!({"command": "pytest -q tests/test_berths.py"}))
+        .fails("toolu_3", "Exit code 1\n1 failed")
+        .noise(Noise::Snapshot)
+        .calls("toolu_4", "Bash", json!({"command": "pytest -q tests/test_berths.py"}))
+        .returns("toolu_4", "4 passed")
+        .noise(Noise::Unknown)
+        .says("Fixed: 40 rows a page, and no berth is skipped.\n\nNext steps:\n- tell the mobile team")
+        .compacts("The berth list was fixed.")
+        .command("review", "harbor/berths.py")
+        .says("Nothing to add. Grüße, 日本.");
+    let mut agent = main.subagent("a3b9c2d1e0f48576");
+    agent.prompt("List the callers of the berth query.").says("There are two callers.");
+    (main, agent)
+}
+
+fn forget_files(transcripts: &[&Transcript]) {
+    for transcript in transcripts {
+        std::fs::remove_file(&transcript.path).ok();
+    }
+}
+
+/// A small random generator: the same numbers for the same seed, on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+fn observations(sandbox: &Sandbox) -> Value {
+    sandbox.json(&["status"])["store"]["observations"].clone()
+}
+
+#[test]
+fn draining_in_any_split_and_order_gives_the_rows_of_an_import() {
+    let world = Sandbox::new();
+    let (mut main, mut agent) = story(&world);
+    main.flush();
+    agent.flush();
+    let imported = world.sibling();
+    let account = imported.import(&[&world.claude().join("projects")]);
+    assert_eq!(account["observations"], json!(main.observations + agent.observations), "{account}");
+    let expected = imported.dump();
+    imported.verify();
+
+    let events = ["UserPromptSubmit", "PostToolUse.Bash", "Stop", "PreCompact.auto"];
+    let names = ["user-prompt-submit", "post-tool-use", "stop", "pre-compact"];
+    for seed in 1..=6 {
+        forget_files(&[&main, &agent]);
+        let mut dice = Dice(seed);
+        let home = world.sibling();
+        (main, agent) = story(&world);
+        let total = main.bytes().len();
+        let mut at = 0;
+        let mut agent_done = false;
+        while at < total {
+            // Cuts fall anywhere: in a line, in a character, on a boundary.
+            at = (at + 1 + dice.roll(total / 4)).min(total);
+            main.flush_to(at);
+            let which = dice.roll(events.len());
+            for _ in 0..=dice.roll(2) {
+                home.hook(names[which], &payload(events[which], &home, &main)).assert_silent(names[which]);
+            }
+            if !agent_done && dice.roll(3) == 0 {
+                agent.flush();
+                let stop = payload("SubagentStop", &home, &main);
+                home.hook("subagent-stop", &stop).assert_silent("subagent-stop");
+                agent_done = true;
+            }
+            if dice.roll(3) == 0 {
+                home.drain_once();
+            }
+        }
+        agent.flush();
+        home.hook("session-end", &payload("SessionEnd.other", &home, &main)).assert_silent("session-end");
+        home.drain_once();
+        assert_eq!(home.dump(), expected, "seed {seed}");
+        home.verify();
+        // Free, because of the ids.
+        home.drain_once();
+        home.import(&[&main.path]);
+        assert_eq!(home.dump(), expected, "seed {seed}, imported on top");
+    }
+}
+
+/// F27.
+#[test]
+fn a_half_written_last_line_waits_for_the_next_drain() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 4);
+    transcript
+        .prompt("Which tide table do we use?")
+        .says("Grüße aus dem Hafen: the one of the hydrographic office.");
+    let ends = transcript.line_ends();
+    // In the middle of the two bytes of a `ü`.
+    let umlaut = transcript.bytes().windows(2).position(|w| w == "ü".as_bytes()).unwrap();
+    for cut in [ends[0] + 1, umlaut + 1, ends[1] - 1] {
+        transcript.flush_to(cut.max(usize::try_from(transcript.size()).unwrap()));
+        sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+        sandbox.drain_once();
+        assert_eq!(observations(&sandbox), 1, "cut at {cut}");
+        let session = &sandbox.lines(&["sessions"])[0];
+        assert_eq!(session["cursor"], json!(ends[0]), "{session}");
+        assert_eq!(session["size"], json!(transcript.size()), "{session}");
+    }
+    transcript.flush();
+    sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+    sandbox.drain_once();
+    assert_eq!(observations(&sandbox), 2);
+    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(ends[1]));
+}
+
+/// D3: a whole last line that lacks only its newline is stored when the session has ended, and once.
+#[test]
+fn a_whole_last_line_without_newline_is_stored_when_the_session_ends_and_only_once() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 5);
+    transcript.prompt("Is the crane booked?").says("Until noon.");
+    let ends = transcript.line_ends();
+    transcript.flush_to(ends[1] - 1);
+    sandbox.hook("session-end", &payload("SessionEnd.other", &sandbox, &transcript)).assert_silent("end");
+    sandbox.drain_once();
+    assert_eq!(observations(&sandbox), 2);
+    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(ends[0]), "the cursor stays before it");
+    let before = sandbox.dump();
+    transcript.flush();
+    sandbox.hook("session-start", &payload("SessionStart.resume", &sandbox, &transcript));
+    sandbox.drain_once();
+    assert_eq!(sandbox.dump(), before);
+    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(ends[1]));
+}
+
+/// F28, F29.
+#[test]
+fn bad_bytes_cost_no_neighbour() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 6);
+    transcript.prompt("First neighbour");
+    let line = transcript.bytes().to_vec();
+    let text = String::from_utf8(line.clone()).unwrap();
+    let other = |n: u32| {
+        text.replace("00000000001\",\"version", &format!("0000000a{n:03}\",\"version")).replace(
+            "\"uuid\":\"00001006-0000-4000-8000-000000000001\"",
+            &format!("\"uuid\":\"00001006-0000-4000-8000-00000000a{n:03}\""),
+        )
+    };
+    // Invalid UTF-8 inside a string, and half of a surrogate pair: records all the same.
+    let invalid = other(1).replace("First neighbour", "INVALID");
+    let (head, tail) = invalid.split_once("INVALID").unwrap();
+    transcript.raw_bytes(head.as_bytes()).raw_bytes(b"quay \xff\xfe wall").raw_bytes(tail.as_bytes());
+    transcript.raw_bytes(other(2).replace("First neighbour", "lone \\ud800 surrogate").as_bytes());
+    // No records: NULs of a torn tail, prose, a cut line, an array.
+    transcript.raw_bytes(&[0; 200]).raw_bytes(b"\n");
+    transcript.raw("// Source: somewhere").raw("{\"type\":\"user\",\"message\":").raw("[1,2]").raw("");
+    // NULs straight before a good line.
+    transcript.raw_bytes(&[0; 64]).raw_bytes(other(3).replace("First", "Third").as_bytes());
+    transcript.says("Last neighbour").flush();
+    let account = sandbox.import(&[&transcript.path]);
+    assert_eq!(account["observations"], 5, "{account}");
+    let dump = sandbox.dump();
+    for expected in ["First neighbour", "quay", "surrogate", "Third neighbour", "Last neighbour"] {
+        assert!(dump.contains(expected), "{expected} is missing:\n{dump}");
+    }
+    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(transcript.size()));
+}
+
+/// F30, F32.
+#[test]
+fn a_shorter_or_repeated_file_is_read_again_and_nothing_is_stored_twice() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 7);
+    transcript.prompt("Which pier is closed?").says("Pier two.").says("Until Friday.").flush();
+    sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+    sandbox.drain_once();
+    // Rewritten shorter: the middle is gone, a new line is there.
+    let ends = transcript.line_ends();
+    let first = transcript.bytes()[..ends[0]].to_vec();
+    let all = transcript.bytes().to_vec();
+    transcript.prompt("And pier three?");
+    let fresh = transcript.bytes()[all.len()..].to_vec();
+    std::fs::write(&transcript.path, [first, fresh.clone()].concat()).unwrap();
+    sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+    sandbox.drain_once();
+    assert_eq!(observations(&sandbox), 4, "what the file no longer holds stays as history");
+    // The old lines once more, as compactions of some clients do.
+    let again = [std::fs::read(&transcript.path).unwrap(), all].concat();
+    std::fs::write(&transcript.path, again).unwrap();
+    sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+    sandbox.drain_once();
+    assert_eq!(observations(&sandbox), 4);
+    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(transcript.size()));
+    sandbox.verify();
+}
+
+/// F36.
+#[test]
+fn a_fork_shares_its_prefix_and_adds_only_what_is_new() {
+    let sandbox = Sandbox::new();
+    let mut old = Transcript::new(&sandbox, 8);
+    old.prompt("Draw the mooring plan.").says("Here it is.").flush();
+    let mut fork = Transcript::new(&sandbox, 9);
+    let copied = String::from_utf8(old.bytes().to_vec()).unwrap().replace(&old.session, &fork.session);
+    fork.raw_bytes(copied.as_bytes()).prompt("Now with depths.").flush();
+    let folder = old.path.parent().unwrap().to_path_buf();
+    let account = sandbox.import(&[&folder]);
+    assert_eq!(account["observations"], 3, "{account}");
+    let sessions = sandbox.lines(&["sessions"]);
+    let count = |id: &str| sessions.iter().find(|s| s["id"] == json!(id)).map(|s| s["observations"].clone());
+    assert_eq!((count(&old.session), count(&fork.session)), (Some(json!(2)), Some(json!(3))), "{sessions:?}");
+    // In the other order: the same rows.
+    let other = sandbox.sibling();
+    other.import(&[&fork.path]);
+    other.import(&[&old.path]);
+    assert_eq!(other.dump(), sandbox.dump());
+}
+
+/// F33, D10.
+#[test]
+fn a_transcript_deleted_before_it_was_read_is_a_lost_range() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 10);
+    transcript.prompt("Will this be read?").flush();
+    sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+    let absent = Transcript::new(&sandbox, 11);
+    sandbox.hook("session-start", &payload("SessionStart.startup", &sandbox, &absent)).assert_silent("start");
+    std::fs::remove_file(&transcript.path).unwrap();
+    sandbox.drain_once();
+    let status = sandbox.json(&["status"]);
+    assert_eq!(status["lost_ranges"], 1, "a session that never wrote a file lost nothing: {status}");
+    assert!(sandbox.spool("new").is_empty() && sandbox.spool("cur").is_empty());
+    let report = sandbox.spool("odd").into_iter().find(|n| n.ends_with(".why")).expect("a report");
+    let why: Value =
+        serde_json::from_slice(&std::fs::read(sandbox.at("spool/odd").join(report)).unwrap()).unwrap();
+    assert!(why["path"].as_str().is_some_and(|p| p.ends_with(".jsonl")), "{why}");
+    sandbox.drain_once();
+    assert_eq!(sandbox.json(&["status"])["lost_ranges"], 1, "counted once");
+}
+
+/// D13, section 3: text over 1 MiB is kept as head, tail, size and hash.
+#[test]
+fn a_huge_text_is_kept_in_part_and_its_neighbours_whole() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 12);
+    let huge = format!("HEADMARK {} TAILMARK", "the quick brown fox jumps. ".repeat(160_000));
+    transcript.prompt("Print the log.").calls("toolu_1", "Bash", json!({"command": "cat log"}));
+    transcript.returns("toolu_1", &huge).says("That was long.").flush();
+    let account = sandbox.import(&[&transcript.path]);
+    assert_eq!(account["observations"], 4, "{account}");
+    let dump = sandbox.dump();
+    assert!(dump.len() < 3 << 20, "{} bytes", dump.len());
+    for mark in ["HEADMARK", "TAILMARK", "That was long."] {
+        assert!(dump.contains(mark), "{mark}");
+    }
+}
+
+fn running(sandbox: &Sandbox) -> bool {
+    sandbox.json(&["status"])["drainer"]["running"] == true
+}
+
+/// F58.
+#[test]
+fn of_twenty_drainers_in_a_storm_exactly_one_works() {
+    let sandbox = Sandbox::new();
+    let (mut main, _) = story(&sandbox);
+    main.flush();
+    let mut drainers: Vec<Running> = (0..20).map(|_| sandbox.start(&["drain"])).collect();
+    eventually("nineteen leave", || {
+        drainers.iter_mut().filter_map(|d| d.ended().then_some(())).count() == 19
+    });
+    eventually("the one stores", || running(&sandbox) && observations(&sandbox) == main.observations);
+    let (left, mut stayed): (Vec<Running>, Vec<Running>) = {
+        let mut left = Vec::new();
+        let mut stayed = Vec::new();
+        for mut drainer in drainers {
+            if drainer.ended() { left.push(drainer) } else { stayed.push(drainer) }
+        }
+        (left, stayed)
+    };
+    for drainer in left {
+        let out = drainer.finish(Duration::from_secs(5));
+        assert_eq!(out.code, Some(4), "{out}");
+        assert!(out.stderr.contains("hint:"), "{out}");
+    }
+    let last = stayed.pop().unwrap();
+    assert!(stayed.is_empty());
+    last.signal(Signal::TERM);
+    let out = last.finish(Duration::from_secs(20));
+    assert_eq!(out.code, Some(0), "{out}");
+    sandbox.verify();
+}
+
+#[test]
+fn a_second_drainer_is_refused_and_takes_over_when_the_first_is_killed() {
+    let sandbox = Sandbox::new();
+    let (mut main, _) = story(&sandbox);
+    main.flush();
+    let first = sandbox.start(&["drain"]);
+    eventually("it runs", || running(&sandbox));
+    let second = sandbox.sinker(&["drain", "--once"]);
+    assert_eq!(second.code, Some(4), "{second}");
+    first.signal(Signal::KILL);
+    assert!(first.finish(Duration::from_secs(10)).killed());
+    assert!(!running(&sandbox), "the lock went with it");
+    sandbox.drain_once();
+    assert_eq!(observations(&sandbox), main.observations);
+    sandbox.verify();
+}
+
+/// F61.
+#[test]
+fn each_ending_signal_ends_the_drainer_cleanly() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let sandbox = Sandbox::new();
+        let mut drainer = sandbox.start(&["drain"]);
+        eventually("it runs", || running(&sandbox));
+        drainer.signal(signal);
+        assert!(drainer.ends_within(Duration::from_secs(10)), "{signal:?}");
+        let out = drainer.finish(Duration::from_secs(5));
+        assert_eq!(out.code, Some(0), "{signal:?}: {out}");
+        sandbox.drain_once();
+    }
+}
+
+/// F21, F22: a watcher only wakes; without one the timers find everything.
+#[test]
+fn a_running_drainer_stores_what_a_hook_announces_with_and_without_a_watcher() {
+    for watch in ["on", "off"] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.command(&["drain"]);
+        command.env("SINKER_WATCH", watch);
+        let drainer = Running::start(command);
+        eventually("it runs", || running(&sandbox));
+        let mut transcript = Transcript::new(&sandbox, 13);
+        transcript.prompt("Who is the harbour master?").flush();
+        sandbox.hook("user-prompt-submit", &payload("UserPromptSubmit", &sandbox, &transcript));
+        eventually("the prompt is stored", || observations(&sandbox) == 1);
+        // The answer reaches the file after Stop: the drainer looks again without being told.
+        sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+        eventually("the entry is done", || {
+            sandbox.spool("new").is_empty() && sandbox.spool("cur").is_empty()
+        });
+        transcript.says("Åse Müller, since May.").flush();
+        eventually("the late answer is stored", || observations(&sandbox) == 2);
+        eventually("it can be found", || sandbox.sinker(&["search", "Müller", "--json"]).code == Some(0));
+        drop(drainer);
+    }
+}
+
+/// F23.
+#[test]
+fn a_spool_deleted_under_a_running_drainer_comes_back() {
+    let sandbox = Sandbox::new();
+    let mut drainer = sandbox.start(&["drain"]);
+    eventually("it runs", || running(&sandbox));
+    std::fs::remove_dir_all(sandbox.at("spool")).unwrap();
+    let mut transcript = Transcript::new(&sandbox, 14);
+    transcript.prompt("Is anybody there?").flush();
+    sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
+    eventually("the prompt is stored", || observations(&sandbox) == 1);
+    assert!(!drainer.ended());
+}
+
+/// F59, D9: a stuck drainer holds up nobody but itself.
+#[test]
+fn hooks_go_on_beside_a_stopped_drainer_and_its_end_frees_the_lock() {
+    let sandbox = Sandbox::new();
+    let drainer = sandbox.start(&["drain"]);
+    eventually("it runs", || running(&sandbox));
+    drainer.signal(Signal::STOP);
+    let mut transcript = Transcript::new(&sandbox, 15);
+    transcript.prompt("Which buoy is adrift?").flush();
+    let silent = |name: &str, event: &str| {
+        sandbox.hook(event, &payload(name, &sandbox, &transcript)).assert_silent(event);
+    };
+    assert!(within(Duration::from_secs(20), || {
+        silent("UserPromptSubmit", "user-prompt-submit");
+        silent("Stop", "stop");
+        true
+    }));
+    assert_eq!(sandbox.spool("new").len(), 2);
+    drainer.signal(Signal::KILL);
+    drop(drainer);
+    sandbox.drain_once();
+    assert_eq!(observations(&sandbox), 1);
+}
+
+#[test]
+fn an_import_beside_a_running_drainer_is_done_by_it_and_searchable_on_return() {
+    let sandbox = Sandbox::new();
+    let drainer = sandbox.start(&["drain"]);
+    eventually("it runs", || running(&sandbox));
+    let elsewhere = sandbox.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut transcript = Transcript::new(&sandbox, 16);
+    transcript.path = elsewhere.join("session.jsonl");
+    transcript.prompt("Where do we keep the lighthouse keys?").says("In the blue locker.").flush();
+    let account = sandbox.import(&[&transcript.path]);
+    assert_eq!(account["observations"], 2, "{account}");
+    let found = sandbox.json(&["search", "lighthouse keys", "--all"]);
+    assert!(!found["hits"].as_array().unwrap().is_empty(), "{found}");
+    drop(drainer);
+}
+
+/// D11.
+#[test]
+fn a_store_of_a_newer_version_is_refused_and_left_as_it_is() {
+    let sandbox = Sandbox::new();
+    let (mut main, _) = story(&sandbox);
+    main.flush();
+    sandbox.drain_once();
+    let store = rusqlite::Connection::open(sandbox.at("store.db")).unwrap();
+    store.pragma_update(None, "user_version", 9999).unwrap();
+    store.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
+    drop(store);
+    let before = std::fs::read(sandbox.at("store.db")).unwrap();
+    let out = sandbox.sinker(&["drain", "--once"]);
+    assert_eq!(out.code, Some(4), "{out}");
+    assert!(out.stderr.contains("hint:"), "{out}");
+    assert_eq!(std::fs::read(sandbox.at("store.db")).unwrap(), before);
+}
+
+/// D6.
+#[test]
+fn a_deleted_index_loses_nothing_but_time() {
+    let sandbox = Sandbox::new();
+    let (mut main, _) = story(&sandbox);
+    main.flush();
+    sandbox.drain_once();
+    let before = sandbox.dump();
+    std::fs::remove_dir_all(sandbox.at("index")).unwrap();
+    sandbox.drain_once();
+    assert_eq!(sandbox.dump(), before);
+    sandbox.verify();
+    assert_eq!(sandbox.sinker(&["search", "berth list", "--json"]).code, Some(0));
+}
