@@ -4,4 +4,5 @@ pub mod config;
 pub mod fs;
 pub mod id;
 pub mod log;
+pub mod redact;
 pub mod step;
