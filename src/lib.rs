@@ -4,4 +4,7 @@ pub mod config;
 pub mod fs;
 pub mod id;
 pub mod log;
+pub mod spool;
 pub mod step;
+pub mod store;
+pub mod transcript;
