@@ -3,5 +3,6 @@ pub mod clock;
 pub mod config;
 pub mod fs;
 pub mod id;
+pub mod index;
 pub mod log;
 pub mod step;

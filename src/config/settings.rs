@@ -305,7 +305,8 @@ mod tests {
 
     #[test]
     fn a_project_file_sets_only_what_it_may() {
-        let settings = with_project("[recall]\nsessions = 5\ndeadline_ms = 1\n[transcripts]\nroots = [\"/\"]\n");
+        let settings =
+            with_project("[recall]\nsessions = 5\ndeadline_ms = 1\n[transcripts]\nroots = [\"/\"]\n");
         assert_eq!(settings.recall_sessions(), 5);
         assert_eq!(settings.recall_deadline().as_millis(), 150);
         let keys: Vec<_> = settings.problems.iter().map(|p| p.key.as_str()).collect();
