@@ -3,6 +3,7 @@ pub mod clock;
 pub mod config;
 pub mod fs;
 pub mod id;
+pub mod index;
 pub mod log;
 pub mod spool;
 pub mod step;
