@@ -101,13 +101,7 @@ pub fn create_new(path: &Path) -> Result<File, FsError> {
 /// Opens a file for appending, creating it with mode 0600; never follows a symbolic link.
 pub fn append_to(path: &Path) -> Result<File, FsError> {
     let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(flags)
-        .open(path)
-        .at("open", path)
+    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(path).at("open", path)
 }
 
 /// Opens the file that carries a lock, creating it with mode 0600.
@@ -174,7 +168,8 @@ fn clock_now() -> std::time::SystemTime {
 pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
     use std::io::Read as _;
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let opened = OpenOptions::new().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or(0)).open(path);
+    let opened =
+        OpenOptions::new().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or(0)).open(path);
     let file = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.at("open", path)?,

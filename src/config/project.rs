@@ -147,7 +147,9 @@ const MAP_HEAD: &str = "sinker-projects 1";
 impl ProjectMap {
     /// Reads the published map; a missing or foreign one is empty.
     pub fn read(home: &Home) -> Self {
-        let Ok(Some(bytes)) = fs::read_small(&home.projects(), 4 * 1024 * 1024) else { return Self::default() };
+        let Ok(Some(bytes)) = fs::read_small(&home.projects(), 4 * 1024 * 1024) else {
+            return Self::default();
+        };
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines();
         if lines.next() != Some(MAP_HEAD) {
@@ -237,7 +239,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path());
         fs::make_private_dir(&home.state()).unwrap();
-        let map = ProjectMap::from_pairs([("/a b".to_owned(), "x-1".to_owned()), ("/c\n".to_owned(), "y".to_owned())]);
+        let map = ProjectMap::from_pairs([
+            ("/a b".to_owned(), "x-1".to_owned()),
+            ("/c\n".to_owned(), "y".to_owned()),
+        ]);
         map.write(&home).unwrap();
         assert_eq!(ProjectMap::read(&home).get(Path::new("/a b")), Some("x-1"));
         assert_eq!(ProjectMap::read(&home), map);

@@ -1,4 +1,4 @@
-//! The table of what a secret looks like. A new kind is a row here, with what it must catch and what it must leave beside it.
+//! The table of what a secret looks like (tidy: table). A new kind is a row here, with what it must catch and what it must leave beside it.
 //!
 //! Keywords are found without regard to case, all in one sweep; a pattern is tried only where one of its keywords begins, anchored
 //! there, on bytes and ASCII only. What must go is the first group that took part, else the whole match. No pattern
@@ -534,7 +534,7 @@ pub(super) const RULES: &[Rule] = &[
                 &["password = get_password(user2)"],
                 &["password: string; password2: string"],
                 &["the password is required"],
-                &["PWD=/home/user1/project2"],
+                &["PWD=/home/dev/project2"],
                 &["password_file=/run/secrets/db1"],
             ],
         },
