@@ -5,4 +5,5 @@ pub mod fs;
 pub mod id;
 pub mod index;
 pub mod log;
+pub mod recall;
 pub mod step;
