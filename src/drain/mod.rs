@@ -15,6 +15,7 @@ mod commands;
 mod figures;
 mod lock;
 mod machine;
+mod progress;
 mod publish;
 mod read;
 mod run;
@@ -26,7 +27,8 @@ pub use commands::{Reply, ask};
 pub use figures::StatusFile;
 pub use lock::{Lock, is_held};
 pub use machine::Mode;
-pub use run::{Options, Outcome, Progress, rebuild, run};
+pub use progress::Progress;
+pub use run::{Options, Outcome, rebuild, run};
 pub use sweep::transcripts;
 
 use crate::config::Home;

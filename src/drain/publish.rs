@@ -1,6 +1,6 @@
 //! The publisher stage: what the store has gained goes into the index, is committed with the store's sequence, and answers from then on.
 
-use super::run::Progress;
+use super::progress::Progress;
 use crate::config::Home;
 use crate::index::{self, IndexError};
 use crate::store::{Block, Document, Reader, StoreError};
@@ -13,6 +13,8 @@ use std::time::Duration;
 pub(super) enum Order {
     /// Publish all that is committed, then answer.
     Flush(Sender<Result<(), String>>),
+    /// Begin a new index beside the published one, then answer.
+    Rebuild(Sender<Result<(), String>>),
 }
 
 /// When the store gains nothing for this long, what it has is published.
@@ -88,19 +90,30 @@ impl Publisher {
         loop {
             crossbeam_channel::select! {
                 recv(committed) -> seq => {
+                    if seq.is_ok() {
+                        self.gather(&committed);
+                    }
+                    // A failure is logged and told by `status`; the next commit tries again.
+                    drop(self.attempt());
                     if seq.is_err() {
-                        self.attempt();
                         return;
                     }
-                    self.gather(&committed);
-                    self.attempt();
                 }
                 recv(orders) -> order => match order {
                     Ok(Order::Flush(answer)) => {
                         let done = self.attempt();
                         drop(answer.send(done));
                     }
-                    Err(_) => return,
+                    Ok(Order::Rebuild(answer)) => {
+                        let done = self.rebuild().map_err(|e| e.to_string());
+                        drop(answer.send(done));
+                    }
+                    // The drainer ends: what is committed meanwhile is still published, by the other arm.
+                    Err(_) => {
+                        for _ in committed.iter() {}
+                        drop(self.attempt());
+                        return;
+                    }
                 },
                 default(Duration::from_secs(5)) => self.settle(),
             }

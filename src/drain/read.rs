@@ -3,7 +3,7 @@
 use super::account::{Lines, Sessions};
 use super::clean::{Place, clean};
 use super::machine::Job;
-use super::run::Progress;
+use super::progress::Progress;
 use super::sweep::SETTLE_MS;
 use crate::redact::{Redactor, Report};
 use crate::spool::{Entry, Odd};

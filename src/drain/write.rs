@@ -2,7 +2,7 @@
 
 use super::machine::Event;
 use super::read::{Batch, End, Parcel, Task, What};
-use super::run::{Progress, Running};
+use super::progress::Progress;
 use crate::config::{self, Home, ProjectMap, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
@@ -20,11 +20,13 @@ pub(super) struct Writer {
     pub secret: Secret,
     pub redactor: Redactor,
     pub parcels: Receiver<Parcel>,
-    pub running: Sender<Running>,
+    pub finished: Sender<Event>,
     pub committed: Sender<u64>,
     pub progress: Arc<Progress>,
     /// How long a transaction may stay open when more is coming: zero while sessions wait for their words, longer on import.
     pub hold: Duration,
+    /// The project of every session that has none, where a person named one.
+    pub given: Option<config::Project>,
     /// Directories whose project was looked up.
     pub projects: BTreeMap<PathBuf, config::Project>,
 }
@@ -150,7 +152,9 @@ impl Writer {
         }
         write.set_file_state(file, &batch.state)?;
         pending.odd.extend(batch.odd);
-        pending.report.merge(&batch.report);
+        for (rule, times) in batch.report.counts() {
+            write.count_lines(file, "redacted", rule, *times)?;
+        }
         Ok(())
     }
 
@@ -226,6 +230,10 @@ impl Writer {
             return Ok(());
         }
         let secret = &self.secret;
+        if let Some(given) = &self.given {
+            pending.new_project = true;
+            return write.assign_project(session, &directory.to_string_lossy(), given);
+        }
         let known = self.projects.entry(directory.to_path_buf());
         let project = known.or_insert_with(|| config::identify(directory, secret)).clone();
         pending.new_project = true;
@@ -302,7 +310,7 @@ impl Writer {
         let now_ms = self.progress.now_ms();
         let event = Event::Finished { now_ms, path: task.job.path, stored };
         // Closed: the process ends.
-        drop(self.running.send(Running { event, stored }));
+        drop(self.finished.send(event));
     }
 
     fn publish_projects(&self) {
