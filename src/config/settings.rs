@@ -158,15 +158,23 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the layers; `project` is the root of the project whose file is to be heard. Never fails: see [`Settings::problems`].
-    pub fn read(project: Option<&Path>) -> Self {
+    /// Reads the layers; `directory` lies in the project whose file is to be heard: the nearest one up to its work tree's root.
+    /// Never fails: see [`Settings::problems`].
+    pub fn read(directory: Option<&Path>) -> Self {
         let defaults = KEYS.iter().map(|k| (k.name, Value { value: (k.default)(), origin: Origin::Default }));
         let mut settings = Self { values: defaults.collect(), problems: Vec::new() };
         if let Some(path) = home::user_config() {
             settings.layer(&path, false);
         }
-        if let Some(root) = project {
-            settings.layer(&root.join(".sinker/settings.toml"), true);
+        for dir in directory.into_iter().flat_map(Path::ancestors) {
+            let file = dir.join(".sinker/settings.toml");
+            if file.symlink_metadata().is_ok() {
+                settings.layer(&file, true);
+                break;
+            }
+            if dir.join(".git").symlink_metadata().is_ok() {
+                break;
+            }
         }
         settings
     }

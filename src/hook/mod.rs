@@ -1,0 +1,68 @@
+//! `sinker hook claude <event>`: capture drops a pointer, recall answers from the index. The host is never slowed, blocked or confused (D9).
+//!
+//! The capture path opens no database and no index (D1). Whatever happens, the exit code is 0 and stdout holds nothing or exactly one reply of
+//! the shape legal for the event; the one exception is `--strict`, under which an understood event that could not be spooled exits 1.
+
+mod args;
+mod capture;
+mod event;
+mod reply;
+mod speak;
+mod starter;
+mod wire;
+
+pub use event::Event;
+
+use crate::clock::Stopwatch;
+use crate::config::Home;
+use crate::log;
+use args::{Args, Only};
+use std::ffi::OsString;
+use std::time::Duration;
+use wire::Payload;
+
+/// A capture hook ends within this, whatever state stdin and disk are in.
+const CAPTURE_DEADLINE: Duration = Duration::from_millis(500);
+
+/// Runs a hook; `args` are those behind `hook`. Returns the exit code: 0, or 1 under `--strict`.
+pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
+    let watch = Stopwatch::start();
+    let Some(home) = Home::find() else {
+        log::error("hook", &[], "Neither SINKER_HOME nor HOME is set; set one of them.");
+        return 0;
+    };
+    log::open(&home, "hook");
+    let args = match Args::parse(args) {
+        Ok(args) => args,
+        Err(what) => {
+            log::warn("hook", &[("argument", &what)], "The hook was called in a way it does not know; nothing is done.");
+            return 0;
+        }
+    };
+    let payload = match wire::read_stdin(&watch, CAPTURE_DEADLINE) {
+        Ok(payload) => payload,
+        Err(error) => {
+            log::warn("hook", &[("event", &args.event.name())], &format!("The payload cannot be used: {error}."));
+            return 0;
+        }
+    };
+    act(&home, &args, &payload, &watch)
+}
+
+fn act(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) -> u8 {
+    let mut code = 0;
+    if args.event.captures() && args.only.is_none_or(|only| only == Only::Capture) {
+        match capture::capture(home, args.event, payload) {
+            Ok(()) => {}
+            Err(error) => {
+                log::error("hook", &[("event", &args.event.name())], &format!("The event was not spooled: {error}."));
+                code = u8::from(args.strict && error.is_ours());
+            }
+        }
+        starter::start_drainer_if_none(home);
+    }
+    if args.event.recalls(payload.reason()) && args.only.is_none_or(|only| only == Only::Recall) {
+        speak::speak(home, args, payload, watch);
+    }
+    code
+}

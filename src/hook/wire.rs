@@ -1,0 +1,397 @@
+//! Reading the host's payload from stdin: a scan over the top level of one JSON object that keeps a few short fields and skips the rest.
+//!
+//! A payload may hold a 200 MB tool response. It is read through one block; what is skipped is not kept, parsed or checked, and the
+//! scan ends at the object's closing brace, so a stdin that is never closed does not hang the hook. Nothing here knows what an event means.
+
+use crate::clock::Stopwatch;
+use std::io;
+use std::time::Duration;
+
+/// The fields of a payload that Sinker acts on; each is absent when it was missing or of another type.
+///
+/// Source: host payloads of client 2.1.332, every event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Payload {
+    pub session_id: Option<String>,
+    pub transcript_path: Option<String>,
+    pub agent_transcript_path: Option<String>,
+    pub cwd: Option<String>,
+    pub source: Option<String>,
+    pub trigger: Option<String>,
+    pub end_reason: Option<String>,
+    pub error: Option<String>,
+    pub prompt_id: Option<String>,
+    pub prompt: Option<String>,
+    pub agent_id: Option<String>,
+    pub agent_type: Option<String>,
+    pub tool_name: Option<String>,
+    pub tool_use_id: Option<String>,
+    pub stop_hook_active: bool,
+    /// False when the deadline came before the closing brace; what was read until then still counts.
+    pub whole: bool,
+}
+
+impl Payload {
+    /// Source, trigger or reason: whichever the event has.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.source.as_deref().or(self.trigger.as_deref()).or(self.end_reason.as_deref())
+    }
+
+    fn slot(&mut self, key: &[u8]) -> Option<(&mut Option<String>, usize)> {
+        Some(match key {
+            b"session_id" => (&mut self.session_id, MAX_ID_BYTES),
+            b"transcript_path" => (&mut self.transcript_path, MAX_ID_BYTES),
+            b"agent_transcript_path" => (&mut self.agent_transcript_path, MAX_ID_BYTES),
+            b"cwd" => (&mut self.cwd, MAX_ID_BYTES),
+            b"source" => (&mut self.source, MAX_ID_BYTES),
+            b"trigger" => (&mut self.trigger, MAX_ID_BYTES),
+            b"reason" => (&mut self.end_reason, MAX_ID_BYTES),
+            b"error" => (&mut self.error, MAX_ERROR_BYTES),
+            b"prompt_id" => (&mut self.prompt_id, MAX_ID_BYTES),
+            b"prompt" => (&mut self.prompt, MAX_PROMPT_BYTES),
+            b"agent_id" => (&mut self.agent_id, MAX_ID_BYTES),
+            b"agent_type" => (&mut self.agent_type, MAX_ID_BYTES),
+            b"tool_name" => (&mut self.tool_name, MAX_ID_BYTES),
+            b"tool_use_id" => (&mut self.tool_use_id, MAX_ID_BYTES),
+            _ => return None,
+        })
+    }
+}
+
+/// Ids and paths longer than this are no ids and paths.
+const MAX_ID_BYTES: usize = 64 * 1024;
+/// Of an error only the kind is of use here.
+const MAX_ERROR_BYTES: usize = 256;
+/// A query is made of a dozen terms: more of a pasted prompt than this adds nothing.
+const MAX_PROMPT_BYTES: usize = 256 * 1024;
+
+/// Why a payload gives nothing. The host's fault, or a person's who called the hook by hand.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WireError {
+    #[error("stdin is empty")]
+    Empty,
+    #[error("it is not a JSON object (at byte {0})")]
+    NotJson(u64),
+    #[error("it ends in the middle")]
+    Cut,
+    #[error("it did not come within the deadline")]
+    Late,
+    #[error("stdin cannot be read: {0}")]
+    Read(#[from] io::Error),
+}
+
+/// Reads one payload from stdin, for at most `limit`. Errors: [`WireError`].
+pub(super) fn read_stdin(watch: &Stopwatch, limit: Duration) -> Result<Payload, WireError> {
+    read(Stdin { watch: *watch, limit })
+}
+
+/// Where bytes come from; 0 bytes mean the end.
+pub(super) trait Source {
+    fn read(&mut self, into: &mut [u8]) -> Result<usize, WireError>;
+}
+
+struct Stdin {
+    watch: Stopwatch,
+    limit: Duration,
+}
+
+impl Source for Stdin {
+    fn read(&mut self, into: &mut [u8]) -> Result<usize, WireError> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stdin = rustix::stdio::stdin();
+        loop {
+            let left = self.watch.left(self.limit);
+            if left.is_zero() {
+                return Err(WireError::Late);
+            }
+            let timeout = Timespec::try_from(left).map_err(|_| WireError::Late)?;
+            let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(error) => return Err(WireError::Read(error.into())),
+            }
+            match rustix::io::read(stdin, &mut *into) {
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
+                read => return Ok(read.map_err(io::Error::from)?),
+            }
+        }
+    }
+}
+
+/// Reads one payload. The deadline may cut it: then what identifies the event must have come already, or it is an error.
+pub(super) fn read(source: impl Source) -> Result<Payload, WireError> {
+    let mut payload = Payload::default();
+    let mut scan = Scanner { source, block: vec![0; 64 * 1024], at: 0, end: 0, before: 0 };
+    match scan.object(&mut payload) {
+        Ok(()) => payload.whole = true,
+        Err(WireError::Late) if payload.session_id.is_some() && payload.transcript_path.is_some() => {}
+        Err(error) => return Err(error),
+    }
+    Ok(payload)
+}
+
+struct Scanner<S> {
+    source: S,
+    block: Vec<u8>,
+    at: usize,
+    end: usize,
+    /// Bytes consumed in earlier blocks.
+    before: u64,
+}
+
+impl<S: Source> Scanner<S> {
+    /// What is left of the block, refilled when it is used up; empty at the end of input.
+    fn rest(&mut self) -> Result<&[u8], WireError> {
+        if self.at >= self.end {
+            self.before += self.end as u64;
+            self.at = 0;
+            self.end = self.source.read(&mut self.block)?;
+        }
+        Ok(self.block.get(self.at..self.end).unwrap_or_default())
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, WireError> {
+        Ok(self.rest()?.first().copied())
+    }
+
+    fn bad(&self) -> WireError {
+        WireError::NotJson(self.before + self.at as u64)
+    }
+
+    /// The next byte that is not white space, consumed.
+    fn token(&mut self) -> Result<u8, WireError> {
+        while let Some(byte) = self.peek()? {
+            self.at += 1;
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                return Ok(byte);
+            }
+        }
+        Err(WireError::Cut)
+    }
+
+    fn object(&mut self, payload: &mut Payload) -> Result<(), WireError> {
+        match self.token() {
+            Ok(b'{') => {}
+            Ok(_) => return Err(self.bad()),
+            Err(WireError::Cut) => return Err(WireError::Empty),
+            Err(error) => return Err(error),
+        }
+        let mut key = Vec::new();
+        let mut first = true;
+        loop {
+            match self.token()? {
+                b'}' if first => return Ok(()),
+                b'"' => {}
+                _ => return Err(self.bad()),
+            }
+            first = false;
+            key.clear();
+            self.string(&mut key, 64)?;
+            if self.token()? != b':' {
+                return Err(self.bad());
+            }
+            self.value(&key, payload)?;
+            match self.token()? {
+                b',' => {}
+                b'}' => return Ok(()),
+                _ => return Err(self.bad()),
+            }
+        }
+    }
+
+    fn value(&mut self, key: &[u8], payload: &mut Payload) -> Result<(), WireError> {
+        match self.token()? {
+            b'"' => {
+                let mut raw = Vec::new();
+                match payload.slot(key) {
+                    Some((slot, cap)) => {
+                        self.string(&mut raw, cap)?;
+                        *slot = Some(unescape(raw));
+                    }
+                    None => self.string(&mut raw, 0)?,
+                }
+                Ok(())
+            }
+            b'{' | b'[' => self.nested(),
+            byte => {
+                let word = self.word(byte)?;
+                if key == b"stop_hook_active" {
+                    payload.stop_hook_active = word == b"true";
+                }
+                let good = matches!(word.as_slice(), b"true" | b"false" | b"null")
+                    || word.iter().all(|b| b.is_ascii_digit() || b"+-.eE".contains(b));
+                if good { Ok(()) } else { Err(self.bad()) }
+            }
+        }
+    }
+
+    /// Consumes a string behind its opening quote; keeps the first `cap` raw bytes.
+    fn string(&mut self, kept: &mut Vec<u8>, cap: usize) -> Result<(), WireError> {
+        let mut escaped = false;
+        loop {
+            let rest = self.rest()?;
+            if rest.is_empty() {
+                return Err(WireError::Cut);
+            }
+            // Between quotes and backslashes nothing matters: jump from one to the next.
+            let (run, stop) = match (escaped, memchr::memchr2(b'"', b'\\', rest)) {
+                (true, _) => (1, false),
+                (false, Some(found)) => (found, true),
+                (false, None) => (rest.len(), false),
+            };
+            let room = cap.saturating_sub(kept.len());
+            kept.extend_from_slice(rest.get(..run.min(room)).unwrap_or_default());
+            let special = if stop { rest.get(run).copied() } else { None };
+            self.at += run;
+            escaped = false;
+            match special {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(byte) => {
+                    self.at += 1;
+                    if kept.len() < cap {
+                        kept.push(byte);
+                    }
+                    escaped = true;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Consumes an object or array behind its opening bracket. Depth is a number, so a million brackets cost nothing.
+    fn nested(&mut self) -> Result<(), WireError> {
+        let mut depth = 1_u64;
+        let mut nothing = Vec::new();
+        while depth > 0 {
+            match self.token()? {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                b'"' => self.string(&mut nothing, 0)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Consumes a number, `true`, `false` or `null` that begins with `first`.
+    fn word(&mut self, first: u8) -> Result<Vec<u8>, WireError> {
+        let mut word = vec![first];
+        while let Some(byte) = self.peek()? {
+            if matches!(byte, b',' | b'}' | b' ' | b'\t' | b'\n' | b'\r') {
+                return Ok(word);
+            }
+            if word.len() >= 64 {
+                return Err(self.bad());
+            }
+            self.at += 1;
+            word.push(byte);
+        }
+        Err(WireError::Cut)
+    }
+}
+
+/// Undoes the escapes of a raw JSON string; what is not UTF-8, or cut inside an escape, is replaced or left off.
+fn unescape(raw: Vec<u8>) -> String {
+    let text = match String::from_utf8(raw) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    };
+    if !text.contains('\\') && !text.contains(|c: char| c.is_control()) {
+        return text;
+    }
+    // A cut may fall inside `\ud83d\ude00`: at most twelve bytes have to go.
+    let mut end = text.len();
+    for _ in 0..=12 {
+        if let Some(part) = text.get(..end)
+            && let Ok(whole) = serde_json::from_str::<String>(&format!("\"{part}\""))
+        {
+            return whole;
+        }
+        end = end.saturating_sub(1);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Bytes {
+        data: Vec<u8>,
+        at: usize,
+        step: usize,
+    }
+
+    impl Source for Bytes {
+        fn read(&mut self, into: &mut [u8]) -> Result<usize, WireError> {
+            let n = self.step.min(into.len()).min(self.data.len() - self.at);
+            into[..n].copy_from_slice(&self.data[self.at..self.at + n]);
+            self.at += n;
+            Ok(n)
+        }
+    }
+
+    fn scan(data: &[u8], step: usize) -> Result<Payload, WireError> {
+        read(Bytes { data: data.to_vec(), at: 0, step })
+    }
+
+    #[test]
+    fn wanted_fields_are_kept_and_the_rest_is_skipped_at_any_block_size() {
+        let text = br#" {"session_id":"s\u00e9\n","x":{"a":["}\"",{}],"session_id":"no"},"n":-1.5e3,
+            "transcript_path":"/t.jsonl","stop_hook_active": true ,"prompt":"say \"hi\" \\","cwd":7,"tool_name":null} trailing"#;
+        for step in [1, 2, 3, 7, 4096] {
+            let payload = scan(text, step).unwrap();
+            assert_eq!(payload.session_id.as_deref(), Some("s\u{e9}\n"));
+            assert_eq!(payload.transcript_path.as_deref(), Some("/t.jsonl"));
+            assert_eq!(payload.prompt.as_deref(), Some("say \"hi\" \\"));
+            assert_eq!((payload.cwd, payload.tool_name), (None, None));
+            assert!(payload.stop_hook_active && payload.whole);
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_refused() {
+        let cases: [(&[u8], &str); 9] = [
+            (b"", "stdin is empty"),
+            (b"  \n", "stdin is empty"),
+            (b"[1]", "it is not a JSON object (at byte 1)"),
+            (b"\xef\xbb\xbf{}", "it is not a JSON object (at byte 1)"),
+            (b"\0\0", "it is not a JSON object (at byte 1)"),
+            (b"{\"a\":1", "it ends in the middle"),
+            (b"{\"a\":\"x", "it ends in the middle"),
+            (b"{\"a\" 1}", "it is not a JSON object (at byte 6)"),
+            (b"{\"a\":nonsense}", "it is not a JSON object (at byte 13)"),
+        ];
+        for (data, expected) in cases {
+            assert_eq!(scan(data, 5).unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_million_brackets_cost_no_stack() {
+        let mut data = b"{\"a\":".to_vec();
+        data.extend(std::iter::repeat_n(b'[', 1_000_000));
+        data.extend(std::iter::repeat_n(b']', 1_000_000));
+        data.extend(b",\"session_id\":\"s\"}");
+        assert_eq!(scan(&data, 4096).unwrap().session_id.as_deref(), Some("s"));
+    }
+
+    #[test]
+    fn a_long_prompt_is_cut_on_a_character() {
+        let text = format!("{{\"prompt\":\"{}\"}}", "\\ud83d\\ude00".repeat(40_000));
+        let prompt = scan(text.as_bytes(), 4096).unwrap().prompt.unwrap();
+        assert!(prompt.chars().all(|c| c == '\u{1f600}') && prompt.len() > 80_000, "{}", prompt.len());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_string_comes_through_as_serde_reads_it(id in ".*", other in ".*") {
+            let text = serde_json::json!({ "x": [other], "session_id": id }).to_string();
+            proptest::prop_assert_eq!(scan(text.as_bytes(), 13).unwrap().session_id.unwrap(), id);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! How Tantivy sees its directory: ours, not its own, for readers and for the writer.
+//!
+//! Tantivy's directory takes a blocking lock file when a reader opens, which a reader must neither wait for nor create (D9), and makes
+//! files with the process's umask. Locks are granted here without touching the disk: the drain lock keeps writers
+//! apart, and a reader that loses a file to the clean-up opens again.
+
+use crate::step::step;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tantivy::Directory;
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+};
+
+fn granted() -> DirectoryLock {
+    DirectoryLock::from(Box::new(()))
+}
+
+fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "a reader writes nothing")
+}
+
+/// A directory that is only read: no lock, no write, no watch.
+#[derive(Debug, Clone)]
+pub(super) struct ReadDirectory {
+    inner: MmapDirectory,
+    /// The list of files that a writer manages; of use only to the check of their sums.
+    managed: bool,
+}
+
+impl ReadDirectory {
+    /// Opens it for searching.
+    pub(super) fn open(path: &Path) -> Result<Self, tantivy::TantivyError> {
+        Ok(Self { inner: MmapDirectory::open(path)?, managed: false })
+    }
+}
+
+impl Directory for ReadDirectory {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.inner.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        Err(DeleteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_path_buf() })
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.inner.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_path_buf() })
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        if !self.managed && path == Path::new(".managed.json") {
+            // A reader deletes nothing, so it need not know: one read less for each hook.
+            return Err(OpenReadError::FileDoesNotExist(path.to_path_buf()));
+        }
+        self.inner.atomic_read(path)
+    }
+
+    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        Ok(granted())
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}
+
+/// The writer's directory: files of mode 0600, a kill point at each durable step.
+#[derive(Debug, Clone)]
+pub(super) struct WriteDirectory {
+    inner: MmapDirectory,
+    root: PathBuf,
+}
+
+impl WriteDirectory {
+    /// Opens a directory that exists.
+    pub(super) fn open(path: &Path) -> Result<Self, tantivy::TantivyError> {
+        Ok(Self { inner: MmapDirectory::open(path)?, root: path.to_path_buf() })
+    }
+}
+
+impl Directory for WriteDirectory {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.inner.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.inner.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.inner.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        let failed =
+            |e: io::Error| OpenWriteError::IoError { io_error: Arc::new(e), filepath: path.to_path_buf() };
+        step("index::create").map_err(failed)?;
+        let file = self.inner.open_write(path)?;
+        // Still empty: nobody can have read anything of it.
+        std::fs::set_permissions(self.root.join(path), std::fs::Permissions::from_mode(0o600))
+            .map_err(failed)?;
+        Ok(file)
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.inner.atomic_read(path)
+    }
+
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        step("index::replace")?;
+        self.inner.atomic_write(path, data)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        step("index::sync_dir")?;
+        self.inner.sync_directory()
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        Ok(granted())
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}

@@ -1,0 +1,50 @@
+//! What can go wrong with the index.
+
+use crate::fs::FsError;
+use std::path::{Path, PathBuf};
+
+/// An index operation that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// A file operation failed: disk full, permissions.
+    #[error(transparent)]
+    Fs(#[from] FsError),
+    /// An injected failure at a kill point, or a plain read that failed.
+    #[error("cannot use the index: {0}")]
+    Io(#[from] std::io::Error),
+    /// A newer Sinker wrote it; it is left unchanged (D11). The person updates Sinker.
+    #[error("the index {} has format {found}, newer than {known}, the newest this version knows", path.display())]
+    Newer {
+        /// The generation's directory.
+        path: PathBuf,
+        /// The format found.
+        found: u64,
+        /// The newest format known.
+        known: u64,
+    },
+    /// Tantivy failed: damage on disk, disk full, or a dead indexing thread.
+    #[error("cannot {what} the index {}: {source}", path.display())]
+    Engine {
+        /// The operation, as a verb.
+        what: &'static str,
+        /// The generation's directory.
+        path: PathBuf,
+        /// What Tantivy said.
+        source: Box<tantivy::TantivyError>,
+    },
+}
+
+/// Adds operation and path to Tantivy's errors.
+pub(super) trait At<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, IndexError>;
+}
+
+impl<T, E: Into<tantivy::TantivyError>> At<T> for Result<T, E> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, IndexError> {
+        self.map_err(|source| IndexError::Engine {
+            what,
+            path: path.to_path_buf(),
+            source: Box::new(source.into()),
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! Writes documents, commits them with the store sequence they reflect, and publishes the generation that holds them.
+//!
+//! Held only by the process that holds the drain lock. After an error a writer may be dead (Tantivy ends its threads on a full disk):
+//! drop it and open again; what was not committed is indexed again from the store.
+
+use super::directory::WriteDirectory;
+use super::document::Document;
+use super::error::{At, IndexError};
+use super::generation::{Generation, Meta, meta, payload, remove_all_but};
+use super::schema::{Fields, schema, to_tantivy, tokenizers};
+use crate::config::Home;
+use crate::fs;
+use crate::step::step;
+use std::path::PathBuf;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::{Index, IndexSettings, IndexWriter, SegmentReader, TantivyDocument, Term};
+
+/// Heap of the one indexing thread before it writes a segment (D13). Units: bytes.
+const HEAP_BYTES: usize = 50_000_000;
+/// More segments than this, and [`Writer::settle`] merges. Each costs every recall hook about a tenth of a millisecond.
+const SETTLED_SEGMENTS: usize = 4;
+
+/// The one writer of the index.
+pub struct Writer {
+    home: Home,
+    generation: Generation,
+    path: PathBuf,
+    fields: Fields,
+    writer: IndexWriter<TantivyDocument>,
+    published: bool,
+    documents: u64,
+}
+
+/// A writer, and how far the index it writes is.
+pub struct Opened {
+    /// The writer.
+    pub writer: Writer,
+    /// The store sequence of the last commit; 0 for a new generation. What is newer in the store is missing here.
+    pub seq: u64,
+    /// A new generation was begun: there was none, or it was damaged or of an older format.
+    pub fresh: bool,
+}
+
+impl Writer {
+    /// Opens the published generation, or begins a new one beside it, which answers from its first commit on.
+    ///
+    /// Errors: [`IndexError::Newer`] leaves everything as it is; else the disk's.
+    pub fn open(home: &Home) -> Result<Opened, IndexError> {
+        fs::make_private_dir(&home.index())?;
+        let Some(generation) = Generation::current(home)? else {
+            return Ok(Opened { writer: Self::begin(home)?, seq: 0, fresh: true });
+        };
+        let Meta::Ours { seq } = meta(&generation.path(home))? else {
+            return Ok(Opened { writer: Self::begin(home)?, seq: 0, fresh: true });
+        };
+        match Self::resume(home, generation) {
+            Ok(writer) => {
+                remove_all_but(home, generation)?;
+                Ok(Opened { writer, seq, fresh: false })
+            }
+            Err(IndexError::Engine { .. }) => Ok(Opened { writer: Self::begin(home)?, seq: 0, fresh: true }),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn begin(home: &Home) -> Result<Self, IndexError> {
+        let generation = Generation::next(home);
+        let path = generation.path(home);
+        step("index::begin")?;
+        fs::make_private_dir(&path)?;
+        let directory = WriteDirectory::open(&path).at("create", &path)?;
+        // No thread of its own for compressing: the drainer has two cores at best, and sessions run on them.
+        let settings =
+            IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+        let index = Index::create(directory, schema().0, settings).at("create", &path)?;
+        Self::with(home, generation, index, false)
+    }
+
+    fn resume(home: &Home, generation: Generation) -> Result<Self, IndexError> {
+        let path = generation.path(home);
+        let index = WriteDirectory::open(&path).and_then(Index::open).at("open", &path)?;
+        if index.schema() != schema().0 {
+            let other = tantivy::TantivyError::SchemaError("the fields are not ours".to_owned());
+            return Err(other).at("open", &path);
+        }
+        for segment in index.searchable_segments().at("open", &path)? {
+            SegmentReader::open(&segment).at("open", &path)?;
+        }
+        Self::with(home, generation, index, true)
+    }
+
+    fn with(
+        home: &Home,
+        generation: Generation,
+        mut index: Index,
+        published: bool,
+    ) -> Result<Self, IndexError> {
+        let path = generation.path(home);
+        index.set_tokenizers(tokenizers());
+        let options = IndexWriterOptions::builder()
+            .memory_budget_per_thread(HEAP_BYTES)
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .build();
+        let writer: IndexWriter = index.writer_with_options(options).at("write", &path)?;
+        writer.set_merge_policy(Box::new(merge_policy()));
+        let mut writer = Self {
+            home: home.clone(),
+            generation,
+            path,
+            fields: schema().1,
+            writer,
+            published,
+            documents: 0,
+        };
+        writer.documents = writer.count()?;
+        Ok(writer)
+    }
+
+    fn count(&self) -> Result<u64, IndexError> {
+        let segments = self.writer.index().searchable_segment_metas().at("read", &self.path)?;
+        Ok(segments.iter().map(|s| u64::from(s.num_docs())).sum())
+    }
+
+    /// Puts a document in the place of the one with its id. Visible after [`Writer::commit`].
+    pub fn upsert(&mut self, document: &Document) -> Result<(), IndexError> {
+        self.remove(&document.id)?;
+        self.writer.add_document(to_tantivy(&self.fields, document)).at("write", &self.path)?;
+        Ok(())
+    }
+
+    /// Takes the document with this id out; one that is not there is fine. Its bytes leave the disk with the next merge of its segment.
+    pub fn remove(&mut self, id: &str) -> Result<(), IndexError> {
+        self.writer.delete_term(Term::from_field_text(self.fields.id, id));
+        Ok(())
+    }
+
+    /// Makes all that was written durable, as the state of store sequence `seq`, and lets readers see it.
+    ///
+    /// A new generation is published here, whole or not at all: write everything before the first commit.
+    pub fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
+        step("index::commit")?;
+        let mut prepared = self.writer.prepare_commit().at("commit", &self.path)?;
+        prepared.set_payload(&payload(seq));
+        step("index::prepared")?;
+        prepared.commit().at("commit", &self.path)?;
+        step("index::committed")?;
+        // 1. Killed before this line: `current` names the old generation, ours is an orphan, swept at the next open.
+        // 2. Killed after it: the old one is the orphan.
+        if !self.published {
+            self.generation.publish(&self.home)?;
+            self.published = true;
+        }
+        self.documents = self.count()?;
+        Ok(())
+    }
+
+    /// Documents in the last commit.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Leaves this generation (it answers until the next one's first commit) and begins a new, empty one.
+    pub fn discard(self, home: &Home) -> Result<Self, IndexError> {
+        drop(self);
+        Self::begin(home)
+    }
+
+    /// Merges down to few segments when there are many; for idle times, since it waits for the merge.
+    pub fn settle(&mut self) -> Result<(), IndexError> {
+        let segments = self.writer.index().searchable_segment_metas().at("read", &self.path)?;
+        if segments.len() <= SETTLED_SEGMENTS {
+            return Ok(());
+        }
+        let mut by_size: Vec<_> = segments.iter().map(|s| (s.num_docs(), s.id())).collect();
+        by_size.sort();
+        let many = by_size.len() + 1 - SETTLED_SEGMENTS;
+        let ids: Vec<_> = by_size.into_iter().take(many).map(|(_, id)| id).collect();
+        self.writer.merge(&ids).wait().at("merge", &self.path)?;
+        Ok(())
+    }
+
+    /// Waits for merges in the background and ends. What was not committed is dropped.
+    pub fn close(self) -> Result<(), IndexError> {
+        let path = self.path;
+        self.writer.wait_merging_threads().at("close", &path)
+    }
+}
+
+/// Four segments of about one size become one; a size is a factor of four. So a million documents lie in about six segments.
+fn merge_policy() -> LogMergePolicy {
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_num_segments(4);
+    policy.set_min_layer_size(4_000);
+    policy.set_level_log_size(2.0);
+    policy.set_del_docs_ratio_before_merge(0.3);
+    policy
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Opens the published index for searching: waits for no lock, writes nothing, starts no thread (D9).
+
+use super::directory::ReadDirectory;
+use super::document::Document;
+use super::error::{At, IndexError};
+use super::generation::{Generation, Meta, meta, parse_payload};
+use super::schema::{Fields, from_tantivy, schema, tokenizers};
+use crate::config::Home;
+use std::path::{Path, PathBuf};
+use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
+
+/// How often a reader opens again when the clean-up took a file from under it.
+const ATTEMPTS: u32 = 3;
+
+/// What is stored of a document: text may be cut, `request`, `profile` and `seq` are not there.
+pub type Stored = Document;
+
+/// One state of the index; stays as it is while commits go on.
+pub struct Reader {
+    searcher: Searcher,
+    fields: Fields,
+    path: PathBuf,
+    seq: u64,
+}
+
+impl Reader {
+    /// Opens the published generation; `None` when there is none that this version can read.
+    ///
+    /// Errors: [`IndexError::Newer`], or damage that three attempts met.
+    pub fn open(home: &Home) -> Result<Option<Self>, IndexError> {
+        let mut attempt = 1;
+        loop {
+            // 1. We read `current` or a meta file. 2. The drainer publishes, or merges and removes files.
+            // 3. We open one that is gone. The names we read were old, so read them again.
+            match Self::try_open(home) {
+                Err(IndexError::Engine { .. }) if attempt < ATTEMPTS => attempt += 1,
+                done => return done,
+            }
+        }
+    }
+
+    fn try_open(home: &Home) -> Result<Option<Self>, IndexError> {
+        let Some(generation) = Generation::current(home)? else { return Ok(None) };
+        let path = generation.path(home);
+        let index = match ReadDirectory::open(&path).and_then(Index::open) {
+            Ok(index) => index,
+            Err(error) => {
+                // A newer Tantivy's meta file may not parse for ours: then say so.
+                meta(&path)?;
+                return Err(error).at("open", &path);
+            }
+        };
+        Self::with(index, path)
+    }
+
+    fn with(mut index: Index, path: PathBuf) -> Result<Option<Self>, IndexError> {
+        let payload = index.load_metas().at("open", &path)?.payload.unwrap_or_default();
+        let Meta::Ours { seq } = parse_payload(&path, &payload)? else { return Ok(None) };
+        let (schema, fields) = schema();
+        if index.schema() != schema {
+            return Ok(None);
+        }
+        index.set_tokenizers(tokenizers());
+        let builder = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+        let reader = builder.doc_store_cache_num_blocks(8).try_into().at("open", &path)?;
+        Ok(Some(Self { searcher: reader.searcher(), fields, path, seq }))
+    }
+
+    /// Tantivy's view of it.
+    pub fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// The handles of its fields.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// The store sequence it reflects.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// How many documents it holds.
+    pub fn documents(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// Reads what is stored of a document. Errors: damage on disk.
+    pub fn stored(&self, at: DocAddress) -> Result<Stored, IndexError> {
+        let doc: TantivyDocument = self.searcher.doc(at).at("read", &self.path)?;
+        Ok(from_tantivy(&self.fields, &doc))
+    }
+
+    /// The generation's directory, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}

@@ -1,0 +1,262 @@
+//! Reading the spool: claim by rename, oldest first, a bounded number at a time.
+
+use super::{Command, Entry, EntryError, Odd, SpoolName, quarantine};
+use crate::clock::{self, Millis};
+use crate::config::Home;
+use crate::fs::{self, FsError};
+use std::collections::{BinaryHeap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// The spool itself could not be read: permissions, or it is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum SpoolError {
+    /// A folder could not be listed.
+    #[error("cannot list {}: {source}", path.display())]
+    List {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file operation failed.
+    #[error(transparent)]
+    Fs(#[from] FsError),
+}
+
+/// An entry that is ours now: it lies in `cur/` until what it stands for is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claimed {
+    /// An event.
+    Event(PathBuf, Box<Entry>),
+    /// A command.
+    Command(PathBuf, Command),
+}
+
+impl Claimed {
+    /// Where it lies.
+    pub fn path(&self) -> &PathBuf {
+        match self {
+            Claimed::Event(path, _) | Claimed::Command(path, _) => path,
+        }
+    }
+}
+
+/// What one look at the spool gave.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Entries that are ours now, oldest first.
+    pub claimed: Vec<Claimed>,
+    /// Names of entries that a newer version wrote; they stay in `new/` and belong into the next `busy`.
+    pub newer: Vec<String>,
+    /// How many were set aside in `odd/`.
+    pub odd: u64,
+}
+
+/// An entry is a few hundred bytes; paths may be long, but not this long.
+const MAX_ENTRY_BYTES: u64 = 256 * 1024;
+
+/// A temporary file older than this belongs to a hook that is dead: hooks live half a second. Units: milliseconds.
+const TMP_AGE_MS: i64 = 60_000;
+
+/// Makes the four folders. Errors: those of `fs::make_private_dir`.
+pub fn prepare(home: &Home) -> Result<(), FsError> {
+    for dir in [home.spool_tmp(), home.spool_new(), home.spool_cur(), home.spool_odd()] {
+        fs::make_private_dir(&dir)?;
+    }
+    Ok(())
+}
+
+/// Claims at most `limit` entries, the oldest first; what lies in `cur/` from a drainer that died comes before `new/`.
+///
+/// `busy` names the entries to leave where they are: those being worked on, and those found to be of a newer format. Junk goes to `odd/`.
+/// Memory: a few hundred bytes for each of `limit`, whatever the spool holds.
+pub fn claim(home: &Home, limit: usize, busy: &HashSet<String>) -> Result<Batch, SpoolError> {
+    let mut batch = Batch::default();
+    for name in oldest(&home.spool_cur(), limit, busy)? {
+        read(home, &name, &mut batch)?;
+    }
+    let left = limit.saturating_sub(batch.claimed.len());
+    // 1. The drainer claims `new/a` to `cur/a` and reads the transcript. 2. The hook publishes `new/a` again (the
+    // same event, delivered twice). 3. Claiming it now would replace `cur/a`, and the unlink after the commit
+    // of the first would take the second with it. So a name that is busy waits in `new/`.
+    for name in oldest(&home.spool_new(), left, busy)? {
+        let (from, to) = (home.spool_new().join(&name), home.spool_cur().join(&name));
+        match fs::rename(&from, &to) {
+            Err(error) if error.is_missing() => continue,
+            done => done?,
+        }
+        read(home, &name, &mut batch)?;
+    }
+    Ok(batch)
+}
+
+/// Reads a file in `cur/` into the batch; junk is set aside.
+fn read(home: &Home, name: &str, batch: &mut Batch) -> Result<(), SpoolError> {
+    let path = home.spool_cur().join(name);
+    let bytes = match fs::read_small(&path, MAX_ENTRY_BYTES) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(()),
+        Err(error) => {
+            batch.odd += 1;
+            return Ok(quarantine(home, &path, &Odd::new(error.source.to_string()))?);
+        }
+    };
+    let parsed = match SpoolName::parse(name) {
+        None => Err(EntryError::Shape("its name is not that of an entry".to_owned())),
+        Some(SpoolName::Command { .. }) => Command::parse(&bytes).map(|c| Claimed::Command(path.clone(), c)),
+        Some(SpoolName::Event { .. }) => {
+            Entry::parse(&bytes).map(|e| Claimed::Event(path.clone(), Box::new(e)))
+        }
+    };
+    match parsed {
+        Ok(claimed) => batch.claimed.push(claimed),
+        // A newer Sinker wrote it and will read it: back to where it was.
+        Err(EntryError::Newer(_)) => {
+            fs::rename(&path, &home.spool_new().join(name))?;
+            batch.newer.push(name.to_owned());
+        }
+        Err(error) => {
+            batch.odd += 1;
+            quarantine(home, &path, &Odd::new(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The names of the `limit` oldest files of a folder, oldest first; equal times by name.
+fn oldest(dir: &Path, limit: usize, busy: &HashSet<String>) -> Result<Vec<String>, SpoolError> {
+    let list = |source| SpoolError::List { path: dir.to_path_buf(), source };
+    let mut heap: BinaryHeap<(Millis, String)> = BinaryHeap::new();
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    for file in std::fs::read_dir(dir).map_err(list)? {
+        let file = file.map_err(list)?;
+        let name = file.file_name().to_string_lossy().into_owned();
+        if busy.contains(&name) {
+            continue;
+        }
+        // A file that vanished in the meantime is somebody else's business.
+        let Ok(meta) = file.metadata() else { continue };
+        let time = meta.modified().map(clock::from_system).unwrap_or_default();
+        heap.push((time, name));
+        if heap.len() > limit {
+            heap.pop();
+        }
+    }
+    Ok(heap.into_sorted_vec().into_iter().map(|(_, name)| name).collect())
+}
+
+/// Removes files of dead hooks from `tmp/`; returns how many. Errors: the folder cannot be listed.
+pub fn sweep_tmp(home: &Home) -> Result<u64, SpoolError> {
+    let dir = home.spool_tmp();
+    let list = |source| SpoolError::List { path: dir.clone(), source };
+    let mut swept = 0;
+    for file in std::fs::read_dir(&dir).map_err(list)? {
+        let file = file.map_err(list)?;
+        let Ok(meta) = file.metadata() else { continue };
+        let age =
+            meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0)).unwrap_or(0);
+        if age > TMP_AGE_MS && meta.is_file() {
+            fs::remove(&file.path())?;
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
+
+/// How much waits where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files in `new/`.
+    pub new: u64,
+    /// Files in `cur/`.
+    pub cur: u64,
+    /// Things set aside in `odd/`: one for each `.why`.
+    pub odd: u64,
+    /// Age of the oldest file in `new/` and `cur/`, seconds.
+    pub oldest_age_s: u64,
+}
+
+/// Counts the spool, reading names and times only; a missing folder counts nothing.
+pub fn counts(home: &Home) -> Counts {
+    let mut counts = Counts::default();
+    let mut oldest: Option<Millis> = None;
+    let mut count = |dir: PathBuf, timed: bool| {
+        let mut n = 0;
+        for file in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let why = file.path().extension().is_some_and(|e| e == "why");
+            n += u64::from(timed || why);
+            if timed && let Ok(time) = file.metadata().and_then(|m| m.modified()) {
+                let time = clock::from_system(time);
+                oldest = Some(oldest.map_or(time, |o| o.min(time)));
+            }
+        }
+        n
+    };
+    counts.new = count(home.spool_new(), true);
+    counts.cur = count(home.spool_cur(), true);
+    counts.odd = count(home.spool_odd(), false);
+    let age_ms = oldest.map_or(0, |o| clock::wall().0.saturating_sub(o.0));
+    counts.oldest_age_s = u64::try_from(age_ms / 1000).unwrap_or(0);
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fs::Sync;
+
+    fn spool(files: &[(&str, &str)]) -> (tempfile::TempDir, Home) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        prepare(&home).unwrap();
+        for (name, text) in files {
+            fs::replace(&home.spool_new().join(name), text.as_bytes(), Sync::No).unwrap();
+        }
+        (dir, home)
+    }
+
+    const GOOD: &str =
+        r#"{"v":1,"host":"claude","event":"stop","session":"s","transcript":"/t","cursor":1,"time":""}"#;
+    const NAME: &str = "s.0000000000000001.stop.json";
+
+    #[test]
+    fn junk_is_set_aside_with_its_reason_and_harms_no_neighbour() {
+        let newer = r#"{"v":9,"x":[]}"#;
+        let (_dir, home) = spool(&[
+            (NAME, GOOD),
+            (".x.swp", ""),
+            ("t.0000000000000001.stop.json", "{\"v\":1"),
+            ("u.0000000000000001.stop.json", newer),
+        ]);
+        let batch = claim(&home, 100, &HashSet::new()).unwrap();
+        assert_eq!(batch.claimed.len(), 1);
+        assert_eq!(batch.newer, ["u.0000000000000001.stop.json"]);
+        assert_eq!((batch.odd, counts(&home).odd), (2, 2));
+        assert_eq!(
+            std::fs::read_to_string(home.spool_new().join("u.0000000000000001.stop.json")).unwrap(),
+            newer
+        );
+        let busy = batch.newer.into_iter().chain([NAME.to_owned()]).collect();
+        assert!(claim(&home, 100, &busy).unwrap().claimed.is_empty());
+    }
+
+    #[test]
+    fn the_second_delivery_of_a_busy_entry_waits_in_new() {
+        let (_dir, home) = spool(&[(NAME, GOOD)]);
+        let first = claim(&home, 1, &HashSet::new()).unwrap();
+        fs::replace(&home.spool_new().join(NAME), GOOD.as_bytes(), Sync::No).unwrap();
+        let busy = HashSet::from([NAME.to_owned()]);
+        assert!(claim(&home, 9, &busy).unwrap().claimed.is_empty());
+        fs::remove(first.claimed[0].path()).unwrap();
+        assert_eq!(claim(&home, 9, &HashSet::new()).unwrap().claimed.len(), 1);
+    }
+
+    #[test]
+    fn a_claimed_entry_of_a_dead_drainer_comes_first() {
+        let (_dir, home) = spool(&[(NAME, GOOD)]);
+        assert_eq!(claim(&home, 1, &HashSet::new()).unwrap().claimed.len(), 1);
+        assert_eq!(claim(&home, 1, &HashSet::new()).unwrap().claimed.len(), 1, "retried from cur");
+    }
+}

@@ -1,0 +1,210 @@
+//! What a document holds: blocks of text for an observation, fields for a derived one; compressed where that pays.
+
+use super::StoreError;
+use crate::id;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// A text longer than this is kept as head, tail, size and hash. Units: bytes.
+pub const TEXT_CAP_BYTES: usize = 1024 * 1024;
+
+const KEPT_EACH_END: usize = 64 * 1024;
+
+/// A redacted part of an observation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "k", rename_all = "snake_case")]
+pub enum Block {
+    /// Prose.
+    Text {
+        /// The text.
+        t: String,
+    },
+    /// The model's thinking: shown, not scored.
+    Think {
+        /// The text.
+        t: String,
+    },
+    /// A tool call.
+    Use {
+        /// Call id.
+        id: String,
+        /// Tool name.
+        name: String,
+        /// Its input, flattened.
+        t: String,
+        /// The file it names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The shell command.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cmd: Option<String>,
+    },
+    /// A tool's result.
+    Result {
+        /// Call id.
+        id: String,
+        /// The text the model read.
+        t: String,
+        /// Failed or denied.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed: bool,
+        /// Exit status.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit: Option<i64>,
+        /// Cut off by the user.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupted: bool,
+    },
+    /// An image or document by what identifies it.
+    Media {
+        /// `image/png`.
+        media: String,
+        /// Bytes of the encoded data.
+        bytes: u64,
+        /// sha256, hex.
+        sha: String,
+    },
+    /// A block of a type that is not known.
+    Other {
+        /// Its type.
+        kind: String,
+        /// Its JSON.
+        t: String,
+    },
+}
+
+impl Block {
+    /// The text of the block as a person reads it.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Block::Text { t } | Block::Think { t } | Block::Result { t, .. } => Cow::Borrowed(t),
+            Block::Use { name, t, .. } => Cow::Owned(format!("{name}\n{t}")),
+            Block::Media { media, bytes, sha } => {
+                Cow::Owned(format!("[{media}, {bytes} bytes, sha256 {}]", id::short(sha, 16)))
+            }
+            Block::Other { kind, t } => Cow::Owned(format!("[{kind}] {t}")),
+        }
+    }
+}
+
+/// The content of a derived document; every field may be empty. Extraction is deterministic.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fields {
+    /// What was asked.
+    pub request: String,
+    /// What was looked into.
+    pub investigated: String,
+    /// What was found.
+    pub learned: String,
+    /// What was finished.
+    pub completed: String,
+    /// What comes next.
+    pub next_steps: String,
+    /// Anything else: decisions, failures left, interruptions.
+    pub notes: String,
+    /// Files read, in order of first sight.
+    pub files_read: Vec<String>,
+    /// Files edited, in order of first sight.
+    pub files_edited: Vec<String>,
+}
+
+impl Fields {
+    /// The fields as lines `name: text`, the empty ones left out.
+    pub fn text(&self) -> String {
+        let (read, edited) = (self.files_read.join(", "), self.files_edited.join(", "));
+        let parts = [
+            ("request", &self.request),
+            ("investigated", &self.investigated),
+            ("learned", &self.learned),
+            ("completed", &self.completed),
+            ("next steps", &self.next_steps),
+            ("notes", &self.notes),
+            ("files read", &read),
+            ("files edited", &edited),
+        ];
+        let lines =
+            parts.iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("{name}: {text}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Keeps a text up to [`TEXT_CAP_BYTES`]; of a longer one head, tail, size and hash.
+pub fn cap_text(text: String) -> String {
+    if text.len() <= TEXT_CAP_BYTES {
+        return text;
+    }
+    let head = floor(&text, KEPT_EACH_END);
+    let tail = floor(&text, text.len() - KEPT_EACH_END);
+    format!(
+        "{}\n[… {} bytes left out of {}, sha256 {} …]\n{}",
+        text.get(..head).unwrap_or_default(),
+        tail - head,
+        text.len(),
+        id::sha256(text.as_bytes()),
+        text.get(tail..).unwrap_or_default()
+    )
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}
+
+/// Below this size zstd's frame costs more than it saves. Units: bytes.
+const COMPRESS_FROM: usize = 160;
+/// No body is larger: sixteen million bytes of line, escaped. A damaged frame cannot ask for more.
+const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
+
+/// Packs bytes for a row: (codec, bytes); codec 0 as they are, 1 zstd.
+pub(super) fn pack(bytes: Vec<u8>) -> (i64, Vec<u8>) {
+    if bytes.len() >= COMPRESS_FROM
+        && let Ok(packed) = zstd::bulk::compress(&bytes, 3)
+        && packed.len() < bytes.len() * 9 / 10
+    {
+        return (1, packed);
+    }
+    (0, bytes)
+}
+
+/// Unpacks a row's bytes. Errors: [`StoreError::Body`].
+pub(super) fn unpack(codec: i64, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    match codec {
+        0 => Ok(bytes),
+        1 => {
+            let mut out = Vec::new();
+            let reader = zstd::stream::read::Decoder::new(bytes.as_slice());
+            let read = reader.and_then(|r| {
+                std::io::Read::read_to_end(&mut std::io::Read::take(r, MAX_BODY_BYTES as u64), &mut out)
+            });
+            read.map(|_| out).map_err(|e| StoreError::Body(e.to_string()))
+        }
+        other => Err(StoreError::Body(format!("codec {other} is not known"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_keep_both_ends_and_their_hash() {
+        let text = format!("{}é{}", "a".repeat(KEPT_EACH_END - 1), "b".repeat(TEXT_CAP_BYTES));
+        let capped = cap_text(text.clone());
+        assert!(capped.len() < 2 * KEPT_EACH_END + 300);
+        assert!(
+            capped.starts_with("aaa")
+                && capped.ends_with("bbb")
+                && capped.contains(&id::sha256(text.as_bytes()))
+        );
+        assert_eq!(cap_text("short".to_owned()), "short");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn bodies_round_trip(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..2000), times in 1_usize..20) {
+            let bytes = bytes.repeat(times);
+            let (codec, packed) = pack(bytes.clone());
+            proptest::prop_assert_eq!(unpack(codec, packed).unwrap(), bytes);
+        }
+    }
+}

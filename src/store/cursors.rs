@@ -1,0 +1,170 @@
+//! Transcript files: how far each is stored (D3), and what its lines were.
+
+use super::documents::position;
+use super::{StoreError, Write};
+use rusqlite::{OptionalExtension, Row, params};
+use std::path::Path;
+
+/// A file's row number.
+pub type FileRow = i64;
+
+/// How far a transcript is stored. Units: bytes; times in milliseconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileState {
+    /// One past the last newline stored.
+    pub offset: u64,
+    /// Length of the marked first bytes.
+    pub head_len: u64,
+    /// Their hash.
+    pub head_hash: String,
+    /// Length of the marked bytes before the offset.
+    pub tail_len: u64,
+    /// Their hash.
+    pub tail_hash: String,
+    /// The latest record time before the offset.
+    pub clock_ms: i64,
+    /// The size when read last.
+    pub size: u64,
+    /// How much of it is stored: the offset, or the end of a last line without a newline.
+    pub settled: u64,
+}
+
+/// A transcript that is not stored to its end.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Behind {
+    /// The file.
+    pub path: String,
+    /// Stored up to here, bytes.
+    pub cursor: u64,
+    /// Size on disk, bytes.
+    pub size: u64,
+}
+
+pub(super) fn file_state(row: &Row<'_>) -> rusqlite::Result<FileState> {
+    let unsigned = |i: usize| row.get::<_, i64>(i).map(|v| u64::try_from(v).unwrap_or(0));
+    Ok(FileState {
+        offset: unsigned(0)?,
+        head_len: unsigned(1)?,
+        head_hash: row.get(2)?,
+        tail_len: unsigned(3)?,
+        tail_hash: row.get(4)?,
+        clock_ms: row.get(5)?,
+        size: unsigned(6)?,
+        settled: unsigned(7)?,
+    })
+}
+
+pub(super) const STATE_COLUMNS: &str = "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled";
+
+impl Write<'_> {
+    /// Finds or makes a file's row. Errors: [`StoreError`].
+    pub fn file(&mut self, path: &Path) -> Result<FileRow, StoreError> {
+        let path = path.to_string_lossy();
+        let known: Option<i64> = self
+            .transaction
+            .prepare_cached("SELECT n FROM files WHERE path = ?1")?
+            .query_row([&path], |row| row.get(0))
+            .optional()?;
+        match known {
+            Some(n) => Ok(n),
+            None => {
+                self.transaction.execute("INSERT INTO files (path) VALUES (?1)", [&path])?;
+                Ok(self.transaction.last_insert_rowid())
+            }
+        }
+    }
+
+    /// The file's state as this transaction sees it.
+    pub fn file_state(&self, file: FileRow) -> Result<FileState, StoreError> {
+        let sql = format!("SELECT {STATE_COLUMNS} FROM files WHERE n = ?1");
+        Ok(self.transaction.prepare_cached(&sql)?.query_row([file], file_state)?)
+    }
+
+    /// Moves the cursor: in the transaction that stores the rows it covers, and in no other place (D3).
+    pub fn set_file_state(&mut self, file: FileRow, state: &FileState) -> Result<(), StoreError> {
+        self.transaction
+            .prepare_cached(
+                "UPDATE files SET offset = ?2, head_len = ?3, head_hash = ?4, tail_len = ?5, tail_hash = ?6, clock_ms = ?7,
+                   size = ?8, settled = ?9, gone = 0 WHERE n = ?1",
+            )?
+            .execute(params![
+                file,
+                position(state.offset),
+                position(state.head_len),
+                state.head_hash,
+                position(state.tail_len),
+                state.tail_hash,
+                state.clock_ms,
+                position(state.size),
+                position(state.settled),
+            ])?;
+        Ok(())
+    }
+
+    /// Forgets what the lines of a file were: it is read again from the start.
+    pub fn restart_file(&mut self, file: FileRow) -> Result<(), StoreError> {
+        self.transaction.execute(
+            "UPDATE line_totals SET lines = lines - (SELECT lines FROM line_counts c
+               WHERE c.file = ?1 AND c.class = line_totals.class AND c.kind = line_totals.kind)
+             WHERE (class, kind) IN (SELECT class, kind FROM line_counts WHERE file = ?1)",
+            [file],
+        )?;
+        self.transaction.execute("DELETE FROM line_counts WHERE file = ?1", [file])?;
+        self.transaction.execute("DELETE FROM silent WHERE file = ?1", [file])?;
+        Ok(())
+    }
+
+    /// Notes that a file is gone; what was stored of it stays. Returns the state it had.
+    pub fn file_gone(&mut self, file: FileRow) -> Result<FileState, StoreError> {
+        self.transaction.execute("UPDATE files SET gone = 1, size = settled WHERE n = ?1", [file])?;
+        self.file_state(file)
+    }
+
+    /// Notes that a file holds records of a session.
+    pub fn file_holds(&mut self, file: FileRow, session: i64) -> Result<(), StoreError> {
+        self.transaction
+            .prepare_cached("INSERT OR IGNORE INTO file_sessions (file, session) VALUES (?1, ?2)")?
+            .execute([file, session])?;
+        Ok(())
+    }
+
+    /// Adds to the account of a file's lines.
+    pub fn count_lines(
+        &mut self,
+        file: FileRow,
+        class: &str,
+        kind: &str,
+        lines: u64,
+    ) -> Result<(), StoreError> {
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO line_counts (file, class, kind, lines) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
+            )?
+            .execute(params![file, class, kind, position(lines)])?;
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO line_totals (class, kind, lines) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
+            )?
+            .execute(params![class, kind, position(lines)])?;
+        Ok(())
+    }
+
+    /// Keeps size and hash of a record that nobody said.
+    pub fn silent(
+        &mut self,
+        file: FileRow,
+        at: u64,
+        kind: &str,
+        bytes: u64,
+        sha256: &str,
+    ) -> Result<(), StoreError> {
+        self.transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO silent (file, at, kind, bytes, sha256) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![file, position(at), kind, position(bytes), sha256])?;
+        Ok(())
+    }
+}

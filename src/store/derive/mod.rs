@@ -1,0 +1,214 @@
+//! Derived documents: functions of stored observations, never of a slice or an event, replaced in place (D5).
+//!
+//! | part | id | from |
+//! |---|---|---|
+//! | turn | `t-` hash of its prompt | the main line from one prompt to the next: one outcome |
+//! | agent | `a-` hash of session and agent | a subagent's run: one outcome in its parent's session |
+//! | checkpoint | `c-` hash of session and boundary | the turns before a compaction boundary |
+//! | session | `s-`, `p-` hash of session | the session's summary, and its profile |
+//!
+//! `dirty` names what is behind; a transaction that adds observations marks, a later one derives and clears. A process that dies in
+//! between leaves the marks, and the next drainer begins with them.
+
+mod extract;
+mod outcome;
+mod summary;
+
+use super::body::{Fields, pack};
+use super::documents::position;
+use super::{StoreError, Write};
+use crate::id;
+use rusqlite::{OptionalExtension, params};
+
+/// Splits a text into the terms of the index, handing each to the callback; given by the caller, since the store knows no index.
+pub type Terms<'a> = &'a mut dyn FnMut(&str, &mut dyn FnMut(String));
+
+/// A derived document before it is written.
+struct Derived {
+    id: String,
+    kind: &'static str,
+    session: i64,
+    agent: String,
+    time: Option<String>,
+    time_ms: Option<i64>,
+    /// Its place in the order of the session.
+    at_ms: i64,
+    fields: Fields,
+    evidence: Vec<i64>,
+    /// All sessions that hold it; the owner among them.
+    sessions: Vec<i64>,
+}
+
+impl Write<'_> {
+    /// Derives everything that is behind. Returns how many documents changed. Errors: [`StoreError`].
+    pub fn derive(&mut self, terms: Terms<'_>) -> Result<u64, StoreError> {
+        let mut changed = 0;
+        for (session, part, item) in self.behind()? {
+            let derived = match part.as_str() {
+                "turn" => outcome::turn(self, session, &item)?,
+                "agent" => outcome::agent(self, session, &item)?,
+                _ => continue,
+            };
+            if let Some(derived) = derived {
+                changed += u64::from(self.put(&derived)?);
+            }
+        }
+        // Sessions and checkpoints rest on turns, so they come after them.
+        for session in self.sessions_behind()? {
+            for boundary in summary::boundaries(self, session)? {
+                let derived = summary::checkpoint(self, session, &boundary)?;
+                changed += u64::from(self.put(&derived)?);
+            }
+            if let Some(derived) = summary::session_summary(self, session)? {
+                changed += u64::from(self.put(&derived)?);
+            }
+            let before = self.seq;
+            let profile = self.profile(session, terms)?;
+            let derived = summary::profile(self, session)?;
+            let put = self.put_profile(&derived, &profile)?;
+            changed += u64::from(put && self.seq > before);
+        }
+        self.transaction.execute("DELETE FROM dirty", [])?;
+        Ok(changed)
+    }
+
+    /// True when a drainer died between storing and deriving.
+    pub fn is_behind(&self) -> Result<bool, StoreError> {
+        Ok(self.transaction.prepare_cached("SELECT 1 FROM dirty")?.exists([])?)
+    }
+
+    fn behind(&self) -> Result<Vec<(i64, String, String)>, StoreError> {
+        let mut query = self
+            .transaction
+            .prepare_cached("SELECT session, part, item FROM dirty ORDER BY session, part, item")?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn sessions_behind(&self) -> Result<Vec<i64>, StoreError> {
+        let mut query =
+            self.transaction.prepare_cached("SELECT DISTINCT session FROM dirty ORDER BY session")?;
+        let rows = query.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Writes a derived document unless it is there already, word for word. Returns whether it changed.
+    fn put(&mut self, derived: &Derived) -> Result<bool, StoreError> {
+        self.put_with(derived, &[])
+    }
+
+    fn put_profile(&mut self, derived: &Derived, profile: &str) -> Result<bool, StoreError> {
+        self.put_with(derived, profile.as_bytes())
+    }
+
+    fn put_with(&mut self, derived: &Derived, beside: &[u8]) -> Result<bool, StoreError> {
+        let json = serde_json::to_vec(&derived.fields).map_err(|e| StoreError::Body(e.to_string()))?;
+        let mut sessions = derived.sessions.clone();
+        sessions.sort_unstable();
+        let listed: Vec<String> = sessions.iter().map(i64::to_string).collect();
+        let time = derived.time.clone().unwrap_or_default();
+        // What the row holds beside its body belongs to its identity: a change in any of it is a change of the document.
+        let hash = id::hash(&[
+            &json,
+            beside,
+            time.as_bytes(),
+            listed.join(",").as_bytes(),
+            &derived.session.to_le_bytes(),
+            &derived.at_ms.to_le_bytes(),
+        ]);
+        let content = id::short(&hash, 16).to_owned();
+        let known: Option<(i64, String)> = self
+            .transaction
+            .prepare_cached("SELECT n, content FROM documents WHERE id = ?1")?
+            .query_row([&derived.id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if known.as_ref().is_some_and(|(_, known)| *known == content) {
+            return Ok(false);
+        }
+        let bytes = position(derived.fields.text().len() as u64);
+        let (codec, body) = pack(json);
+        let seq = self.next_seq();
+        let n = match known {
+            Some((n, _)) => {
+                self.transaction
+                    .prepare_cached(
+                        "UPDATE documents SET seq = ?2, session = ?3, time = ?4, time_ms = ?5, content = ?6,
+                           bytes = ?7, codec = ?8, body = ?9, at = ?10 WHERE n = ?1",
+                    )?
+                    .execute(params![
+                        n,
+                        seq,
+                        derived.session,
+                        derived.time,
+                        derived.time_ms,
+                        content,
+                        bytes,
+                        codec,
+                        body,
+                        derived.at_ms
+                    ])?;
+                n
+            }
+            None => {
+                self.transaction
+                    .prepare_cached(
+                        "INSERT INTO documents (id, seq, kind, host, session, agent, time, time_ms, content, bytes, codec, body, at)
+                         VALUES (?1, ?2, ?3, 'claude', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                    )?
+                    .execute(params![
+                        derived.id,
+                        seq,
+                        derived.kind,
+                        derived.session,
+                        derived.agent,
+                        derived.time,
+                        derived.time_ms,
+                        content,
+                        bytes,
+                        codec,
+                        body,
+                        derived.at_ms,
+                    ])?;
+                self.added.documents += 1;
+                self.added.turns += i64::from(derived.kind == "outcome");
+                self.transaction.last_insert_rowid()
+            }
+        };
+        self.transaction.prepare_cached("DELETE FROM evidence WHERE document = ?1")?.execute([n])?;
+        let mut insert = self
+            .transaction
+            .prepare_cached("INSERT OR IGNORE INTO evidence (document, observation) VALUES (?1, ?2)")?;
+        for observation in &derived.evidence {
+            insert.execute([n, *observation])?;
+        }
+        drop(insert);
+        self.transaction.prepare_cached("DELETE FROM document_sessions WHERE document = ?1")?.execute([n])?;
+        let mut insert = self
+            .transaction
+            .prepare_cached("INSERT INTO document_sessions (document, session) VALUES (?1, ?2)")?;
+        for session in &sessions {
+            insert.execute([n, *session])?;
+        }
+        Ok(true)
+    }
+
+    /// Takes a derived document away; what rested on it is told by `removed`.
+    fn take_away(&mut self, id: &str) -> Result<(), StoreError> {
+        let known: Option<i64> = self
+            .transaction
+            .query_row("SELECT n FROM documents WHERE id = ?1", [id], |row| row.get(0))
+            .optional()?;
+        let Some(n) = known else { return Ok(()) };
+        self.transaction.execute("DELETE FROM evidence WHERE document = ?1", [n])?;
+        self.transaction.execute("DELETE FROM document_sessions WHERE document = ?1", [n])?;
+        self.transaction.execute("DELETE FROM documents WHERE n = ?1", [n])?;
+        let seq = self.next_seq();
+        self.transaction.execute("INSERT INTO removed (seq, id) VALUES (?1, ?2)", params![seq, id])?;
+        Ok(())
+    }
+}
+
+fn derived_id(letter: &str, parts: &[&str]) -> String {
+    let parts: Vec<&[u8]> = parts.iter().map(|p| p.as_bytes()).collect();
+    format!("{letter}-{}", id::short(&id::hash(&parts), 32))
+}

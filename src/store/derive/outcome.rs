@@ -1,0 +1,159 @@
+//! Outcomes: of a turn in the main line, and of a subagent's run.
+
+use super::extract::Builder;
+use super::{Derived, derived_id};
+use crate::store::body::{Block, unpack};
+use crate::store::{StoreError, Write};
+use rusqlite::{OptionalExtension, params};
+use std::collections::HashSet;
+
+/// A place in a session's order: time in milliseconds, then byte position.
+type Place = (i64, i64);
+
+/// The outcome of the turn that begins with prompt `item` (a document number; 0 for what lies before the first prompt).
+///
+/// Its members are the union over all sessions that hold the prompt: a fork that copied the turn gives no second outcome. `None`
+/// when nothing lies before the first prompt; an outcome of it that was there is taken away.
+pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Option<Derived>, StoreError> {
+    let prompt: i64 = item.parse().map_err(|_| StoreError::Body(format!("turn {item}")))?;
+    let own = write.session_id(session)?;
+    let (id, holders) = match prompt {
+        0 => (derived_id("t", &["start", &own]), vec![(own, session, None)]),
+        prompt => {
+            let id: String =
+                write
+                    .transaction
+                    .query_row("SELECT id FROM documents WHERE n = ?1", [prompt], |row| row.get(0))?;
+            (derived_id("t", &["turn", &id]), holders(write, prompt)?)
+        }
+    };
+    let mut run = Run::default();
+    let mut at_ms = None;
+    for (_, session, from) in &holders {
+        let to = next_prompt(write, *session, *from)?;
+        at_ms = at_ms.or(from.map(|(ms, _)| ms));
+        run.read(write, *session, "", *from, to)?;
+    }
+    if run.members.is_empty() {
+        write.take_away(&id)?;
+        return Ok(None);
+    }
+    // Holders are in the order of their ids: the first is the owner, whatever was read first.
+    let owner = holders.first().map_or(session, |(_, session, _)| *session);
+    let sessions = holders.iter().map(|(_, session, _)| *session).collect();
+    Ok(Some(run.finish(id, owner, sessions, String::new(), at_ms)))
+}
+
+/// The outcome of a subagent's run, in its parent's session.
+pub(super) fn agent(write: &mut Write<'_>, session: i64, agent: &str) -> Result<Option<Derived>, StoreError> {
+    let own = write.session_id(session)?;
+    let mut run = Run::default();
+    run.read(write, session, agent, None, None)?;
+    if run.members.is_empty() {
+        return Ok(None);
+    }
+    let id = derived_id("a", &["agent", &own, agent]);
+    Ok(Some(run.finish(id, session, vec![session], agent.to_owned(), None)))
+}
+
+/// The sessions that hold a prompt, in the order of their ids, with its place in each.
+fn holders(write: &Write<'_>, prompt: i64) -> Result<Vec<(String, i64, Option<Place>)>, StoreError> {
+    let mut query = write.transaction.prepare_cached(
+        "SELECT s.id, l.session, l.at_ms, l.at FROM links l JOIN sessions s ON s.n = l.session WHERE l.document = ?1 ORDER BY s.id",
+    )?;
+    let rows =
+        query.query_map([prompt], |row| Ok((row.get(0)?, row.get(1)?, Some((row.get(2)?, row.get(3)?)))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Where the next prompt of a session lies behind a place; the first one for `None`.
+fn next_prompt(write: &Write<'_>, session: i64, after: Option<Place>) -> Result<Option<Place>, StoreError> {
+    let (ms, at) = after.unwrap_or((i64::MIN, i64::MIN));
+    let mut query = write.transaction.prepare_cached(
+        "SELECT at_ms, at FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = '' AND (at_ms, at) > (?2, ?3)
+         ORDER BY at_ms, at LIMIT 1",
+    )?;
+    Ok(query.query_row(params![session, ms, at], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// A stretch of a session while it is read; holds numbers and the builder's bounded texts, never the stretch itself.
+#[derive(Default)]
+struct Run {
+    members: Vec<i64>,
+    seen: HashSet<i64>,
+    builder: Builder,
+    newest: Option<(i64, Option<String>)>,
+    first_ms: Option<i64>,
+}
+
+impl Run {
+    fn read(
+        &mut self,
+        write: &Write<'_>,
+        session: i64,
+        agent: &str,
+        from: Option<Place>,
+        to: Option<Place>,
+    ) -> Result<(), StoreError> {
+        let (from_ms, from_at) = from.unwrap_or((i64::MIN, i64::MIN));
+        let (to_ms, to_at) = to.unwrap_or((i64::MAX, i64::MAX));
+        let mut query = write.transaction.prepare_cached(
+            "SELECT d.n, d.speaker, d.is_prompt, d.scored, d.time_ms, d.time, d.command, d.args, d.codec, d.body, l.at_ms
+             FROM links l JOIN documents d ON d.n = l.document
+             WHERE l.session = ?1 AND l.agent = ?2 AND (l.at_ms, l.at) >= (?3, ?4) AND (l.at_ms, l.at) < (?5, ?6)
+             ORDER BY l.at_ms, l.at, d.id",
+        )?;
+        let mut rows = query.query(params![session, agent, from_ms, from_at, to_ms, to_at])?;
+        while let Some(row) = rows.next()? {
+            let n: i64 = row.get(0)?;
+            if !self.seen.insert(n) {
+                continue;
+            }
+            self.members.push(n);
+            self.first_ms = self.first_ms.or(Some(row.get(10)?));
+            let time_ms: Option<i64> = row.get(4)?;
+            if let Some(ms) = time_ms
+                && self.newest.as_ref().is_none_or(|(newest, _)| ms >= *newest)
+            {
+                self.newest = Some((ms, row.get(5)?));
+            }
+            let scored: bool = row.get(3)?;
+            if !scored {
+                continue;
+            }
+            let blocks: Vec<Block> = serde_json::from_slice(&unpack(row.get(8)?, row.get(9)?)?)
+                .map_err(|e| StoreError::Body(e.to_string()))?;
+            let speaker: String = row.get(1)?;
+            let command: Option<String> = row.get(6)?;
+            let args: Option<String> = row.get(7)?;
+            self.builder.add(&speaker, row.get(2)?, command.as_deref(), args.as_deref(), &blocks);
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        id: String,
+        session: i64,
+        sessions: Vec<i64>,
+        agent: String,
+        at_ms: Option<i64>,
+    ) -> Derived {
+        let (time_ms, time) = match self.newest {
+            Some((ms, time)) => (Some(ms), time),
+            None => (None, None),
+        };
+        Derived {
+            id,
+            kind: "outcome",
+            session,
+            agent,
+            time,
+            time_ms,
+            at_ms: at_ms.or(self.first_ms).unwrap_or(0),
+            fields: self.builder.finish(),
+            evidence: self.members,
+            sessions,
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Observations: one row a record, however often and from wherever it is read (D4).
+
+use super::body::{Block, pack};
+use super::{StoreError, Write};
+use crate::id;
+use rusqlite::{OptionalExtension, params};
+
+/// A redacted observation with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observation {
+    /// `o-` and 32 hex: a hash of host, record uuid and record timestamp.
+    pub id: String,
+    /// `claude`.
+    pub host: String,
+    /// The session's row, from [`Write::session`].
+    pub session: i64,
+    /// Subagent id, empty in the main line.
+    pub agent: String,
+    /// `user`, `assistant`, `tool`, `web`, `agent` or `host`.
+    pub speaker: &'static str,
+    /// RFC 3339 as the host wrote it.
+    pub time: Option<String>,
+    /// The same, in milliseconds, where it could be read.
+    pub time_ms: Option<i64>,
+    /// Its place: the latest time seen in the file so far, then the byte position.
+    pub at_ms: i64,
+    /// First byte of the line.
+    pub at: u64,
+    /// The host's record uuid.
+    pub record: Option<String>,
+    /// The host's parent uuid.
+    pub parent: Option<String>,
+    /// The API message.
+    pub message: Option<String>,
+    /// The host's prompt id.
+    pub prompt: Option<String>,
+    /// It begins a turn.
+    pub is_prompt: bool,
+    /// False for what repeats a session, such as a compaction summary.
+    pub scored: bool,
+    /// Slash command and arguments.
+    pub command: Option<(String, String)>,
+    /// Its parts.
+    pub blocks: Vec<Block>,
+}
+
+/// What an observation did to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A new row.
+    New,
+    /// Known already, word for word, in this session.
+    Same,
+    /// Known, now linked to one session more.
+    Linked,
+    /// Other content under a known id.
+    Revised,
+}
+
+struct Known {
+    n: i64,
+    content: String,
+    at: i64,
+    owner: i64,
+}
+
+/// Results of these tools are the web's words, not this machine's.
+const WEB_TOOLS: [&str; 4] = ["WebFetch", "WebSearch", "web_fetch", "web_search"];
+
+impl Write<'_> {
+    /// Stores an observation, with what follows from it: its link to the session, files touched, commands run, and which derived
+    /// documents are behind now. Errors: [`StoreError`].
+    pub fn observe(&mut self, observation: &Observation) -> Result<Change, StoreError> {
+        let json = serde_json::to_vec(&observation.blocks).map_err(|e| StoreError::Body(e.to_string()))?;
+        let content = id::short(&id::sha256(&json), 16).to_owned();
+        let speaker = self.speaker(observation)?;
+        let known = self.known(&observation.id)?;
+        let change = match known {
+            None => {
+                let n = self.insert(&observation.id, observation, speaker, &content, json)?;
+                self.link(n, observation)?;
+                self.facts(n, observation)?;
+                Change::New
+            }
+            Some(known) if known.content == content => self.link_known(&known, observation)?,
+            Some(known) if self.is_linked(known.n, observation.session)? => {
+                self.revise(&known, observation, &content, json)?
+            }
+            // Another session says something else under the same id: a document of its own.
+            Some(_) => {
+                let own = self.session_id(observation.session)?;
+                let hash = id::hash(&[observation.id.as_bytes(), own.as_bytes()]);
+                let own_id = format!("o-{}", id::short(&hash, 32));
+                match self.known(&own_id)? {
+                    None => {
+                        let n = self.insert(&own_id, observation, speaker, &content, json)?;
+                        self.link(n, observation)?;
+                        self.facts(n, observation)?;
+                        Change::New
+                    }
+                    Some(known) if known.content == content => self.link_known(&known, observation)?,
+                    Some(known) => self.revise(&known, observation, &content, json)?,
+                }
+            }
+        };
+        Ok(change)
+    }
+
+    fn known(&self, id: &str) -> Result<Option<Known>, StoreError> {
+        let mut query =
+            self.transaction.prepare_cached("SELECT n, content, at, session FROM documents WHERE id = ?1")?;
+        let known = query.query_row([id], |row| {
+            Ok(Known { n: row.get(0)?, content: row.get(1)?, at: row.get(2)?, owner: row.get(3)? })
+        });
+        Ok(known.optional()?)
+    }
+
+    /// A tool's result is `web` when its call was one to the web; the call always lies before its result.
+    fn speaker(&self, observation: &Observation) -> Result<&'static str, StoreError> {
+        let result = observation.blocks.iter().find_map(|block| match block {
+            Block::Result { id, .. } => Some(id),
+            _ => None,
+        });
+        let Some(id) = result.filter(|_| observation.speaker == "tool") else {
+            return Ok(observation.speaker);
+        };
+        let mut query =
+            self.transaction.prepare_cached("SELECT name FROM tools WHERE session = ?1 AND id = ?2")?;
+        let name: Option<String> =
+            query.query_row(params![observation.session, id], |row| row.get(0)).optional()?;
+        Ok(if name.is_some_and(|name| WEB_TOOLS.contains(&name.as_str())) {
+            "web"
+        } else {
+            observation.speaker
+        })
+    }
+
+    fn insert(
+        &mut self,
+        id: &str,
+        observation: &Observation,
+        speaker: &str,
+        content: &str,
+        json: Vec<u8>,
+    ) -> Result<i64, StoreError> {
+        let bytes: usize = observation.blocks.iter().map(|b| b.text().len()).sum();
+        let (codec, body) = pack(json);
+        let seq = self.next_seq();
+        let (command, args) = observation.command.clone().unzip();
+        let mut insert = self.transaction.prepare_cached(
+            "INSERT INTO documents (id, seq, kind, host, session, agent, speaker, time, time_ms, record, parent, message,
+               prompt, is_prompt, scored, command, args, at, content, bytes, codec, body)
+             VALUES (?1, ?2, 'observation', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+        )?;
+        insert.execute(params![
+            id,
+            seq,
+            observation.host,
+            observation.session,
+            observation.agent,
+            speaker,
+            observation.time,
+            observation.time_ms,
+            observation.record,
+            observation.parent,
+            observation.message,
+            observation.prompt,
+            observation.is_prompt,
+            observation.scored,
+            command,
+            args,
+            position(observation.at),
+            content,
+            position(bytes as u64),
+            codec,
+            body,
+        ])?;
+        drop(insert);
+        self.added.documents += 1;
+        self.added.observations += 1;
+        Ok(self.transaction.last_insert_rowid())
+    }
+
+    fn is_linked(&self, document: i64, session: i64) -> Result<bool, StoreError> {
+        let mut query =
+            self.transaction.prepare_cached("SELECT 1 FROM links WHERE session = ?1 AND document = ?2")?;
+        Ok(query.exists([session, document])?)
+    }
+
+    /// A document that is known word for word: seen again, or seen in one session more.
+    fn link_known(&mut self, known: &Known, observation: &Observation) -> Result<Change, StoreError> {
+        if self.is_linked(known.n, observation.session)? {
+            // The same record can lie in two files of one session, such as a moved and a copied one. The least place
+            // counts, so that the order of reading does not.
+            let mut update = self.transaction.prepare_cached(
+                "UPDATE links SET at_ms = ?3, at = ?4 WHERE session = ?1 AND document = ?2 AND (?3, ?4) < (at_ms, at)",
+            )?;
+            let place = params![observation.session, known.n, observation.at_ms, position(observation.at)];
+            let moved = update.execute(place)? > 0;
+            drop(update);
+            if moved {
+                self.mark_dirty(known.n, observation)?;
+            }
+            return Ok(Change::Same);
+        }
+        self.link(known.n, observation)?;
+        self.facts(known.n, observation)?;
+        // The owner of a shared record is the session whose id sorts first: any order of reading gives the same one.
+        let (owner, own) = (self.session_id(known.owner)?, self.session_id(observation.session)?);
+        let session = if own < owner { observation.session } else { known.owner };
+        let seq = self.next_seq();
+        self.transaction
+            .prepare_cached("UPDATE documents SET session = ?2, seq = ?3 WHERE n = ?1")?
+            .execute(params![known.n, session, seq])?;
+        Ok(Change::Linked)
+    }
+
+    /// Other content under a known id: the one read farthest into the file is current, the others are kept.
+    fn revise(
+        &mut self,
+        known: &Known,
+        observation: &Observation,
+        content: &str,
+        json: Vec<u8>,
+    ) -> Result<Change, StoreError> {
+        let seen: bool = self
+            .transaction
+            .prepare_cached("SELECT 1 FROM revisions WHERE document = ?1 AND content = ?2")?
+            .exists(params![known.n, content])?;
+        if seen {
+            return Ok(Change::Same);
+        }
+        let bytes: usize = observation.blocks.iter().map(|b| b.text().len()).sum();
+        let (codec, body) = pack(json);
+        let at = position(observation.at);
+        if at < known.at {
+            self.transaction.execute(
+                "INSERT INTO revisions (document, content, at, bytes, codec, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![known.n, content, at, position(bytes as u64), codec, body],
+            )?;
+        } else {
+            self.transaction.execute(
+                "INSERT INTO revisions (document, content, at, bytes, codec, body)
+                 SELECT n, content, at, bytes, codec, body FROM documents WHERE n = ?1",
+                [known.n],
+            )?;
+            self.transaction.execute(
+                "UPDATE documents SET content = ?2, at = ?3, bytes = ?4, codec = ?5, body = ?6 WHERE n = ?1",
+                params![known.n, content, at, position(bytes as u64), codec, body],
+            )?;
+        }
+        let seq = self.next_seq();
+        self.transaction.execute(
+            "UPDATE documents SET seq = ?2,
+               revision = 1 + (SELECT count(*) FROM revisions WHERE document = ?1) WHERE n = ?1",
+            params![known.n, seq],
+        )?;
+        self.facts(known.n, observation)?;
+        self.mark_dirty(known.n, observation)?;
+        // The old words are in the profile and must leave it.
+        self.transaction.execute("DELETE FROM profiles WHERE session = ?1", [observation.session])?;
+        Ok(Change::Revised)
+    }
+
+    fn link(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
+        let mut insert = self.transaction.prepare_cached(
+            "INSERT INTO links (session, document, agent, is_prompt, at_ms, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        insert.execute(params![
+            observation.session,
+            document,
+            observation.agent,
+            observation.is_prompt,
+            observation.at_ms,
+            position(observation.at),
+        ])?;
+        drop(insert);
+        self.mark_dirty(document, observation)
+    }
+
+    /// Notes which derived documents this observation belongs to.
+    fn mark_dirty(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
+        let session = observation.session;
+        if !observation.agent.is_empty() {
+            return self.dirty(session, "agent", &observation.agent);
+        }
+        if observation.is_prompt {
+            self.dirty(session, "turn", &document.to_string())?;
+        }
+        // The turn it lies in; for a prompt, the turn that it ends.
+        let mut query = self.transaction.prepare_cached(
+            "SELECT document FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = '' AND (at_ms, at) < (?2, ?3)
+             ORDER BY at_ms DESC, at DESC, document DESC LIMIT 1",
+        )?;
+        let place = params![session, observation.at_ms, position(observation.at)];
+        let prompt: Option<i64> = query.query_row(place, |row| row.get(0)).optional()?;
+        drop(query);
+        self.dirty(session, "turn", &prompt.unwrap_or(0).to_string())
+    }
+
+    pub(super) fn dirty(&mut self, session: i64, part: &str, item: &str) -> Result<(), StoreError> {
+        self.transaction
+            .prepare_cached("INSERT OR IGNORE INTO dirty (session, part, item) VALUES (?1, ?2, ?3)")?
+            .execute(params![session, part, item])?;
+        Ok(())
+    }
+
+    /// Files touched, commands run and tools called, drawn from the blocks.
+    fn facts(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
+        let session = observation.session;
+        for block in &observation.blocks {
+            match block {
+                Block::Use { id, name, file, cmd, .. } => {
+                    self.transaction
+                        .prepare_cached(
+                            "INSERT OR REPLACE INTO tools (session, id, name) VALUES (?1, ?2, ?3)",
+                        )?
+                        .execute(params![session, id, name])?;
+                    if let (Some(path), Some(action)) = (file, action(name)) {
+                        self.transaction
+                            .prepare_cached(
+                                "INSERT OR IGNORE INTO touches (document, path, action) VALUES (?1, ?2, ?3)",
+                            )?
+                            .execute(params![document, path, action])?;
+                    }
+                    if let Some(command) = cmd {
+                        self.transaction
+                            .prepare_cached(
+                                "INSERT INTO commands (session, tool_use, document, command) VALUES (?1, ?2, ?3, ?4)
+                                 ON CONFLICT DO UPDATE SET document = excluded.document, command = excluded.command",
+                            )?
+                            .execute(params![session, id, document, command])?;
+                    }
+                }
+                Block::Result { id, failed, exit, interrupted, .. } => {
+                    // A command that did not fail ended with 0: the client names only other codes.
+                    let exit = exit.or(if *failed || *interrupted { None } else { Some(0) });
+                    self.transaction
+                        .prepare_cached(
+                            "UPDATE commands SET exit = ?3, failed = ?4, interrupted = ?5 WHERE session = ?1 AND tool_use = ?2",
+                        )?
+                        .execute(params![session, id, exit, failed, interrupted])?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a tool does to the file it names; `None` for a tool that touches no file.
+pub(super) fn action(tool: &str) -> Option<&'static str> {
+    match tool {
+        "Read" | "NotebookRead" => Some("read"),
+        "Edit" | "MultiEdit" | "NotebookEdit" => Some("edit"),
+        "Write" => Some("write"),
+        _ => None,
+    }
+}
+
+/// SQLite's integers are signed; a file of 8 EiB is not expected.
+pub(super) fn position(at: u64) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,155 @@
+//! The store: SQLite, the truth (D3–D6). Only the holder of the drain lock writes it; everybody may read it.
+//!
+//! Text that comes in here is redacted already: `drain` is the only caller that writes, and redacts on the way.
+//!
+//! [`Store::begin`] opens a transaction; rows, cursor and the fact that an entry is done become true together, or not at all.
+
+mod body;
+mod cursors;
+mod derive;
+mod documents;
+mod migrate;
+mod profile;
+mod read;
+mod schema;
+mod sessions;
+
+pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
+pub use cursors::{Behind, FileRow, FileState};
+pub use documents::{Change, Observation};
+pub use read::{Document, DocumentRow, Figures, Reader, SessionRow, Timeline};
+pub use sessions::{ProjectRow, SessionFacts};
+
+use crate::config::Home;
+use crate::fs;
+use crate::step::step;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What went wrong in the store, with what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite's own word. Full disk, damaged file, or a fault of ours.
+    #[error("the store: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// A newer Sinker wrote it; it is left unchanged (D11).
+    #[error("the store {} has format {found}; this version knows up to {known}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest this version knows.
+        known: i64,
+    },
+    /// There is no store yet.
+    #[error("there is no store at {}", .0.display())]
+    Absent(PathBuf),
+    /// A file operation failed.
+    #[error(transparent)]
+    Fs(#[from] fs::FsError),
+    /// Injected by a test, or the system.
+    #[error("the store: {0}")]
+    Io(#[from] std::io::Error),
+    /// A stored body cannot be read back.
+    #[error("the store holds a damaged body: {0}")]
+    Body(String),
+}
+
+impl StoreError {
+    /// The disk is full, read only, or beyond a limit: waiting and trying again may help.
+    pub fn is_transient(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly, SystemIoFailure};
+        match self {
+            StoreError::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(DiskFull | DatabaseBusy | DatabaseLocked | ReadOnly | SystemIoFailure)
+            ),
+            StoreError::Io(_) | StoreError::Fs(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The store, opened for writing.
+pub struct Store {
+    connection: Connection,
+    seq: i64,
+}
+
+/// Readers and the writer wait this long for each other; WAL makes that rare.
+const BUSY: Duration = Duration::from_secs(10);
+
+impl Store {
+    /// Opens it, making or migrating it as needed. Errors: [`StoreError`].
+    pub fn open(home: &Home) -> Result<Self, StoreError> {
+        fs::make_private_dir(home.root())?;
+        let path = home.store();
+        // SQLite would create it with the umask's mode; its -wal and -shm take the mode of the file.
+        drop(fs::open_lock(&path)?);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(&path, flags)?;
+        connection.busy_timeout(BUSY)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // FULL: a commit that was answered survives a power cut, and only then is the spool entry removed.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "cache_size", -16_000)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        migrate::migrate(&mut connection, &path)?;
+        let seq = connection.query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))?;
+        Ok(Self { connection, seq })
+    }
+
+    /// The sequence of the newest committed change.
+    pub fn seq(&self) -> i64 {
+        self.seq
+    }
+
+    /// Begins a transaction. Errors: [`StoreError`].
+    pub fn begin(&mut self) -> Result<Write<'_>, StoreError> {
+        step("store::begin")?;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        Ok(Write { transaction, seq: self.seq, kept: &mut self.seq, added: Added::default() })
+    }
+}
+
+/// A transaction in the making; dropped without [`Write::commit`], nothing of it happened.
+pub struct Write<'a> {
+    transaction: Transaction<'a>,
+    seq: i64,
+    kept: &'a mut i64,
+    added: Added,
+}
+
+/// What a transaction adds to the totals that `meta` keeps, so that no one has to count a million rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Added {
+    documents: i64,
+    observations: i64,
+    turns: i64,
+}
+
+impl Write<'_> {
+    /// Makes all of it true. Returns the new sequence. Errors: [`StoreError`]; nothing of it happened then.
+    pub fn commit(self) -> Result<i64, StoreError> {
+        step("store::commit")?;
+        self.transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'seq'", [self.seq])?;
+        let Added { documents, observations, turns } = self.added;
+        for (key, added) in [("documents", documents), ("observations", observations), ("turns", turns)] {
+            self.transaction
+                .prepare_cached("UPDATE meta SET value = value + ?2 WHERE key = ?1")?
+                .execute(rusqlite::params![key, added])?;
+        }
+        self.transaction.commit()?;
+        *self.kept = self.seq;
+        step("store::committed")?;
+        Ok(*self.kept)
+    }
+
+    fn next_seq(&mut self) -> i64 {
+        self.seq += 1;
+        self.seq
+    }
+}

@@ -1,0 +1,522 @@
+//! Reading the store: for the index, for commands, and for the sweep. Opens it read only; any number of readers beside the one writer.
+
+use super::body::{Block, Fields, unpack};
+use super::cursors::{FileState, STATE_COLUMNS, file_state};
+use super::migrate::VERSION;
+use super::profile::stored_profile;
+use super::sessions::ProjectRow;
+use super::{Behind, StoreError};
+use crate::config::Home;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The store, opened for reading.
+pub struct Reader {
+    connection: Connection,
+}
+
+/// A document as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// What lists show of it.
+    pub row: DocumentRow,
+    /// All sessions that hold it, the owner first.
+    pub sessions: Vec<String>,
+    /// Subagent id or empty.
+    pub agent: String,
+    /// The host's parent uuid.
+    pub parent: Option<String>,
+    /// Its parts; empty for a derived document.
+    pub blocks: Vec<Block>,
+    /// Its fields; `None` for an observation.
+    pub fields: Option<Fields>,
+    /// False for what recall does not score.
+    pub scored: bool,
+    /// Slash command.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Option<String>,
+    /// Files it touches.
+    pub files: Vec<String>,
+    /// `claude`.
+    pub host: String,
+    /// Milliseconds, where the time could be read.
+    pub time_ms: Option<i64>,
+    /// Title of the owner session.
+    pub title: Option<String>,
+    /// Kind `session` only: its distinct terms.
+    pub profile: String,
+}
+
+impl Document {
+    /// All text of it, as a person reads it.
+    pub fn text(&self) -> String {
+        match &self.fields {
+            Some(fields) => fields.text(),
+            None => self.blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
+        }
+    }
+}
+
+/// A document without its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DocumentRow {
+    /// Our id.
+    pub id: String,
+    /// `observation`, `outcome`, …
+    pub kind: String,
+    /// The owner session.
+    pub session: String,
+    /// Its project's id.
+    pub project: String,
+    /// `user`, … or empty.
+    pub speaker: String,
+    /// RFC 3339, UTC, milliseconds; as the host wrote it where it could not be read.
+    pub time: Option<String>,
+    /// Counts from 1.
+    pub revision: u64,
+    /// Size of its text.
+    pub bytes: u64,
+    /// `current`, `superseded`, `conflicted` or none.
+    pub status: Option<String>,
+    /// The host's record uuid.
+    pub record: Option<String>,
+    /// The sequence of its last change.
+    pub seq: u64,
+}
+
+/// Totals of the store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// All rows that the index must hold.
+    pub documents: u64,
+    /// Of them, observations.
+    pub observations: u64,
+    /// Of them, outcomes of turns and runs.
+    pub turns: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// The newest change.
+    pub seq: u64,
+}
+
+/// A session as `sessions` shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionRow {
+    /// The host's session id.
+    pub id: String,
+    /// Its project's id.
+    pub project: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Time of its first record.
+    pub started: Option<String>,
+    /// Time of its end, where the host told it.
+    pub ended: Option<String>,
+    /// Why it ended.
+    pub reason: Option<String>,
+    /// Time of its newest record.
+    pub last: Option<String>,
+    /// Git branch.
+    pub branch: Option<String>,
+    /// Client version.
+    pub version: Option<String>,
+    /// Observations linked to it.
+    pub observations: u64,
+    /// Bytes of its transcripts that are stored.
+    pub cursor: u64,
+    /// Bytes of its transcripts as seen last.
+    pub size: u64,
+}
+
+/// What a timeline is taken of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Timeline {
+    /// What lies before and after a document.
+    Around(String),
+    /// What touched a file: a whole path, or its end.
+    File(String),
+    /// The newest of a project, or of all.
+    Newest(Option<String>),
+}
+
+const ROW: &str = "d.id, d.kind, s.id, s.project, d.speaker, d.time, d.time_ms, d.revision, d.bytes, d.status, d.record, d.seq";
+const ROW_WIDTH: usize = 12;
+
+fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
+    let time_ms: Option<i64> = row.get(6)?;
+    let shown = time_ms.map(|ms| crate::clock::format(crate::clock::Millis(ms)));
+    Ok(DocumentRow {
+        id: row.get(0)?,
+        kind: row.get(1)?,
+        session: row.get(2)?,
+        project: row.get(3)?,
+        speaker: row.get(4)?,
+        time: shown.or(row.get(5)?),
+        revision: unsigned(row, 7)?,
+        bytes: unsigned(row, 8)?,
+        status: row.get(9)?,
+        record: row.get(10)?,
+        seq: unsigned(row, 11)?,
+    })
+}
+
+fn unsigned(row: &Row<'_>, i: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(i).map(|v| u64::try_from(v).unwrap_or(0))
+}
+
+impl Reader {
+    /// Opens it. Errors: [`StoreError::Absent`] when there is none, [`StoreError::Newer`], SQLite's.
+    pub fn open(home: &Home) -> Result<Self, StoreError> {
+        let path = home.store();
+        if path.symlink_metadata().is_err() {
+            return Err(StoreError::Absent(path));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.set_prepared_statement_cache_capacity(32);
+        let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if found > VERSION {
+            return Err(StoreError::Newer { path, found, known: VERSION });
+        }
+        if found == 0 {
+            return Err(StoreError::Absent(path));
+        }
+        Ok(Self { connection })
+    }
+
+    /// The newest committed change.
+    pub fn seq(&self) -> Result<u64, StoreError> {
+        Ok(self
+            .connection
+            .query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| unsigned(row, 0))?)
+    }
+
+    /// Totals, as the writer keeps them: read in the same time from a store of any size.
+    pub fn figures(&self) -> Result<Figures, StoreError> {
+        let mut query = self.connection.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+        let mut total = |key: &str| query.query_row([key], |row| unsigned(row, 0));
+        Ok(Figures {
+            documents: total("documents")?,
+            observations: total("observations")?,
+            turns: total("turns")?,
+            seq: total("seq")?,
+            sessions: self
+                .connection
+                .query_row("SELECT count(*) FROM sessions", [], |row| unsigned(row, 0))?,
+        })
+    }
+
+    /// Counts of lines by class (`noise`, `silent`, `unknown`, `odd`, `said`, …) and kind, over all files.
+    pub fn line_counts(&self) -> Result<BTreeMap<String, BTreeMap<String, u64>>, StoreError> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT class, kind, lines FROM line_totals WHERE lines > 0")?;
+        let rows =
+            query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, unsigned(row, 2)?)))?;
+        let mut all: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for row in rows {
+            let (class, kind, lines) = row?;
+            all.entry(class).or_default().insert(kind, lines);
+        }
+        Ok(all)
+    }
+
+    /// A file's state; `None` for one never read.
+    pub fn file(&self, path: &std::path::Path) -> Result<Option<FileState>, StoreError> {
+        let sql = format!("SELECT {STATE_COLUMNS} FROM files WHERE path = ?1");
+        let mut query = self.connection.prepare_cached(&sql)?;
+        Ok(query.query_row([path.to_string_lossy()], file_state).optional()?)
+    }
+
+    /// Every known file that is not gone, with its state.
+    pub fn files(&self) -> Result<BTreeMap<PathBuf, FileState>, StoreError> {
+        let sql = format!("SELECT {STATE_COLUMNS}, path FROM files WHERE gone = 0");
+        let mut query = self.connection.prepare(&sql)?;
+        let rows =
+            query.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>(8)?), file_state(row)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The files of a session.
+    pub fn session_files(&self, session: &str) -> Result<Vec<PathBuf>, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT f.path FROM files f JOIN file_sessions fs ON fs.file = f.n JOIN sessions s ON s.n = fs.session
+             WHERE s.id = ?1 AND f.gone = 0 ORDER BY f.path",
+        )?;
+        let rows = query.query_map([session], |row| Ok(PathBuf::from(row.get::<_, String>(0)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Files whose size on disk, as seen last, lies beyond the cursor.
+    pub fn behind(&self, limit: usize) -> Result<Vec<Behind>, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT path, offset, size FROM files WHERE size > settled AND gone = 0 ORDER BY size - settled DESC, path LIMIT ?1",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = query.query_map([limit], |row| {
+            Ok(Behind { path: row.get(0)?, cursor: unsigned(row, 1)?, size: unsigned(row, 2)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Documents changed after `seq`, in the order of their changes, at most `limit`.
+    pub fn changes(&self, seq: u64, limit: usize) -> Result<Vec<Document>, StoreError> {
+        let after = i64::try_from(seq).unwrap_or(i64::MAX);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.documents("d.seq > ?1 ORDER BY d.seq LIMIT ?2", params![after, limit])
+    }
+
+    /// Ids of documents taken away after `seq`.
+    pub fn removed(&self, seq: u64) -> Result<Vec<String>, StoreError> {
+        let after = i64::try_from(seq).unwrap_or(i64::MAX);
+        let mut query = self.connection.prepare_cached(
+            // One that was taken away and has come back is no longer taken away.
+            "SELECT DISTINCT id FROM removed WHERE seq > ?1 AND id NOT IN (SELECT id FROM documents) ORDER BY id",
+        )?;
+        let rows = query.query_map([after], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Hands out the ids of all documents, sorted.
+    pub fn each_id(&self, mut take: impl FnMut(String)) -> Result<(), StoreError> {
+        let mut query = self.connection.prepare("SELECT id FROM documents ORDER BY id")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            take(row.get(0)?);
+        }
+        Ok(())
+    }
+
+    /// Finds a document by its id, by a beginning of it that fits only one, or by the host's record uuid.
+    pub fn document(&self, id: &str) -> Result<Option<Document>, StoreError> {
+        let exact = self.documents("d.id = ?1", params![id])?;
+        if let Some(document) = exact.into_iter().next() {
+            return Ok(Some(document));
+        }
+        let by_record = self.documents("d.record = ?1 ORDER BY d.seq LIMIT 1", params![id])?;
+        if let Some(document) = by_record.into_iter().next() {
+            return Ok(Some(document));
+        }
+        if id.len() < 6 {
+            return Ok(None);
+        }
+        let mut found =
+            self.documents("d.id >= ?1 AND d.id < ?1 || '~' ORDER BY d.id LIMIT 2", params![id])?;
+        Ok(if found.len() == 1 { found.pop() } else { None })
+    }
+
+    /// Revisions of a document that are no longer current, oldest first, as texts.
+    pub fn revisions(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT r.codec, r.body FROM revisions r JOIN documents d ON d.n = r.document WHERE d.id = ?1 ORDER BY r.at, r.content",
+        )?;
+        let mut rows = query.query([id])?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            let blocks: Vec<Block> = read_json(row.get(0)?, row.get(1)?)?;
+            all.push(blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"));
+        }
+        Ok(all)
+    }
+
+    /// Ids of what a derived document rests on, or of the derived documents that rest on an observation.
+    pub fn evidence(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT o.id FROM documents d JOIN evidence e ON e.document = d.n JOIN documents o ON o.n = e.observation WHERE d.id = ?1
+             UNION SELECT o.id FROM documents d JOIN evidence e ON e.observation = d.n JOIN documents o ON o.n = e.document WHERE d.id = ?1",
+        )?;
+        let rows = query.query_map([id], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Sessions, newest first; of one project, or of all.
+    pub fn sessions(&self, project: Option<&str>) -> Result<Vec<SessionRow>, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT s.id, s.project, s.title, s.started, s.ended, s.reason, s.last, s.branch, s.version,
+               (SELECT count(*) FROM links l WHERE l.session = s.n),
+               (SELECT coalesce(sum(f.offset), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n),
+               (SELECT coalesce(sum(f.size), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n)
+             FROM sessions s WHERE ?1 IS NULL OR s.project = ?1 ORDER BY s.last_ms DESC, s.id",
+        )?;
+        let rows = query.query_map([project], |row| {
+            Ok(SessionRow {
+                id: row.get(0)?,
+                project: row.get(1)?,
+                title: row.get(2)?,
+                started: row.get(3)?,
+                ended: row.get(4)?,
+                reason: row.get(5)?,
+                last: row.get(6)?,
+                branch: row.get(7)?,
+                version: row.get(8)?,
+                observations: unsigned(row, 9)?,
+                cursor: unsigned(row, 10)?,
+                size: unsigned(row, 11)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Projects, the one used last first.
+    pub fn projects(&self) -> Result<Vec<ProjectRow>, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT p.id, p.name, p.remote, p.directory, count(s.n), max(s.last) FROM projects p
+             LEFT JOIN sessions s ON s.project = p.id GROUP BY p.id ORDER BY max(s.last_ms) DESC, p.id",
+        )?;
+        let rows = query.query_map([], |row| {
+            Ok(ProjectRow {
+                id: row.get(0)?,
+                name: row.get(1)?,
+                remote: row.get(2)?,
+                directory: row.get(3)?,
+                sessions: unsigned(row, 4)?,
+                last: row.get(5)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Directory and project id of every directory seen.
+    pub fn directories(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT directory, project FROM directories ORDER BY directory")?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// A timeline, oldest first, at most `limit` documents. Empty when what it is taken of is not known.
+    pub fn timeline(&self, of: &Timeline, limit: usize) -> Result<Vec<Document>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut found = match of {
+            Timeline::Around(id) => {
+                let Some(document) = self.document(id)? else { return Ok(Vec::new()) };
+                let (session, ms) = (document.row.session, document.time_ms.unwrap_or(0));
+                let half = (limit / 2).max(1);
+                let mut before = self.documents(
+                    "s.id = ?1 AND d.kind = 'observation' AND d.time_ms <= ?2 ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
+                    params![session, ms, half + 1],
+                )?;
+                let after = self.documents(
+                    "s.id = ?1 AND d.kind = 'observation' AND d.time_ms > ?2 ORDER BY d.time_ms, d.seq LIMIT ?3",
+                    params![session, ms, half],
+                )?;
+                before.reverse();
+                before.extend(after);
+                return Ok(before);
+            }
+            Timeline::File(path) => {
+                // A path, or the end of one behind a `/`: like a person names a file.
+                let tail = format!("%/{}", path.trim_start_matches("./").replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"));
+                self.documents(
+                    "d.n IN (SELECT document FROM touches WHERE path = ?1 OR path LIKE ?2 ESCAPE '\\')
+                     ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
+                    params![path, tail, limit],
+                )?
+            }
+            Timeline::Newest(project) => self.documents(
+                "d.kind = 'outcome' AND (?1 IS NULL OR s.project = ?1) ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?2",
+                params![project, limit],
+            )?,
+        };
+        found.reverse();
+        Ok(found)
+    }
+
+    /// Hands out documents in the order of their ids, all or of one kind; stops when `take` returns false.
+    pub fn each_document(
+        &self,
+        kind: Option<&str>,
+        mut take: impl FnMut(Document) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut last = String::new();
+        loop {
+            let some = self.documents(
+                "d.id > ?1 AND (?2 IS NULL OR d.kind = ?2) ORDER BY d.id LIMIT 500",
+                params![last, kind],
+            )?;
+            let Some(end) = some.last() else { return Ok(()) };
+            last.clone_from(&end.row.id);
+            for document in some {
+                if !take(document) {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn documents(&self, filter: &str, params: impl rusqlite::Params) -> Result<Vec<Document>, StoreError> {
+        let sql = format!(
+            "SELECT {ROW}, d.n, d.session, d.agent, d.parent, d.scored, d.command, d.args, d.host, s.title, d.codec, d.body
+             FROM documents d JOIN sessions s ON s.n = d.session WHERE {filter}"
+        );
+        let mut query = self.connection.prepare_cached(&sql)?;
+        let mut rows = query.query(params)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            all.push(self.whole(row)?);
+        }
+        Ok(all)
+    }
+
+    fn whole(&self, row: &Row<'_>) -> Result<Document, StoreError> {
+        let column = |i: usize| ROW_WIDTH + i;
+        let (n, session): (i64, i64) = (row.get(column(0))?, row.get(column(1))?);
+        let shown = document_row(row)?;
+        let (codec, body): (i64, Vec<u8>) = (row.get(column(9))?, row.get(column(10))?);
+        let observation = shown.kind == "observation";
+        let (blocks, fields) = if observation {
+            (read_json(codec, body)?, None)
+        } else {
+            (Vec::new(), Some(read_json::<Fields>(codec, body)?))
+        };
+        let files = match &fields {
+            None => self.column("SELECT DISTINCT path FROM touches WHERE document = ?1 ORDER BY path", n)?,
+            Some(fields) => {
+                let mut files = fields.files_edited.clone();
+                files.extend(fields.files_read.iter().filter(|f| !fields.files_edited.contains(f)).cloned());
+                files
+            }
+        };
+        let holders = if observation {
+            "SELECT s.id FROM links l JOIN sessions s ON s.n = l.session WHERE l.document = ?1 ORDER BY s.id"
+        } else {
+            "SELECT s.id FROM document_sessions l JOIN sessions s ON s.n = l.session WHERE l.document = ?1 ORDER BY s.id"
+        };
+        let mut sessions = vec![shown.session.clone()];
+        sessions.extend(self.column(holders, n)?.into_iter().filter(|s| *s != shown.session));
+        let profile =
+            if shown.kind == "session" { stored_profile(&self.connection, session)? } else { String::new() };
+        Ok(Document {
+            time_ms: row.get(6)?,
+            row: shown,
+            sessions,
+            agent: row.get(column(2))?,
+            parent: row.get(column(3))?,
+            blocks,
+            fields,
+            scored: row.get(column(4))?,
+            command: row.get(column(5))?,
+            args: row.get(column(6))?,
+            files,
+            host: row.get(column(7))?,
+            title: row.get(column(8))?,
+            profile,
+        })
+    }
+
+    fn column(&self, sql: &str, n: i64) -> Result<Vec<String>, StoreError> {
+        let mut query = self.connection.prepare_cached(sql)?;
+        let rows = query.query_map([n], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(codec: i64, body: Vec<u8>) -> Result<T, StoreError> {
+    serde_json::from_slice(&unpack(codec, body)?).map_err(|e| StoreError::Body(e.to_string()))
+}
