@@ -274,7 +274,11 @@ impl Drainer {
     fn scan(&mut self) -> Result<Vec<Event>, DrainError> {
         let mut busy: HashSet<String> = self.state.busy().cloned().collect();
         busy.extend(self.newer.iter().cloned());
-        busy.extend(self.commands.values().filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())));
+        busy.extend(
+            self.commands
+                .values()
+                .filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())),
+        );
         let home = self.options.home.clone();
         let batch = match spool::claim(&home, CLAIM, &busy) {
             // Somebody removed the folders under us: make them again, and watch the new ones.
@@ -429,10 +433,12 @@ impl Drainer {
         for root in &self.options.roots {
             found.extend(sweep::transcripts(root));
         }
-        let gone: Vec<PathBuf> = known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
+        let gone: Vec<PathBuf> =
+            known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
         let behind = sweep::behind(found.into_iter().collect(), &known);
         self.expect(&behind);
-        let list = behind.into_iter().chain(gone).map(|path| Request { path, ..Request::default() }).collect();
+        let list =
+            behind.into_iter().chain(gone).map(|path| Request { path, ..Request::default() }).collect();
         Ok(self.requests(list, false))
     }
 
@@ -457,7 +463,8 @@ impl Drainer {
         }
         let files: Vec<PathBuf> = files.into_iter().collect();
         self.expect(&files);
-        let list = files.into_iter().map(|path| Request { path, last_line: true, ..Request::default() }).collect();
+        let list =
+            files.into_iter().map(|path| Request { path, last_line: true, ..Request::default() }).collect();
         Ok(self.requests(list, false))
     }
 
@@ -480,7 +487,11 @@ impl Drainer {
         self.claims.extend(kept);
         let task = Task { job, path, state, entries: taken };
         let sent = self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
-        if sent { Ok(Vec::new()) } else { Err(DrainError::Start("the reader has ended; see log/drain.log".to_owned())) }
+        if sent {
+            Ok(Vec::new())
+        } else {
+            Err(DrainError::Start("the reader has ended; see log/drain.log".to_owned()))
+        }
     }
 
     /// Says that we live, unless a stage is stuck: then the heartbeat grows old, and `status` shows it.
@@ -501,7 +512,11 @@ impl Drainer {
             beaten => beaten,
         };
         if let Err(error) = beaten {
-            log::warn("drain", &[("error", &error)], "The heartbeat could not be written; hooks may start a second drainer.");
+            log::warn(
+                "drain",
+                &[("error", &error)],
+                "The heartbeat could not be written; hooks may start a second drainer.",
+            );
         }
     }
 

@@ -1,8 +1,8 @@
 //! The writer stage: parcels into transactions. What is committed is published next, and only then its entries are unlinked.
 
 use super::machine::Event;
-use super::read::{Batch, End, Parcel, Task, What};
 use super::progress::Progress;
+use super::read::{Batch, End, Parcel, Task, What};
 use crate::config::{self, Home, ProjectMap, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
@@ -117,7 +117,12 @@ impl Writer {
         write.commit().map(|seq| u64::try_from(seq).unwrap_or(0))
     }
 
-    fn apply(&mut self, write: &mut Write<'_>, batch: Batch, pending: &mut Pending) -> Result<(), StoreError> {
+    fn apply(
+        &mut self,
+        write: &mut Write<'_>,
+        batch: Batch,
+        pending: &mut Pending,
+    ) -> Result<(), StoreError> {
         let file = write.file(&batch.path)?;
         if batch.restart {
             write.restart_file(file)?;
@@ -172,7 +177,11 @@ impl Writer {
         let mut entries: Vec<&Entry> = task.entries.iter().map(|(_, entry)| entry).collect();
         entries.sort_by(|a, b| a.time.cmp(&b.time));
         for entry in &entries {
-            let facts = SessionFacts { id: entry.session.clone(), host: entry.host.clone(), ..SessionFacts::default() };
+            let facts = SessionFacts {
+                id: entry.session.clone(),
+                host: entry.host.clone(),
+                ..SessionFacts::default()
+            };
             let session = write.session(&facts)?;
             if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
                 self.assign(write, session, directory, pending)?;
@@ -196,7 +205,13 @@ impl Writer {
     }
 
     /// A file that is not there: normal before a session's first words; else what was not stored of it is lost, and that is said.
-    fn gone(&self, write: &mut Write<'_>, task: &Task, wanted: u64, pending: &mut Pending) -> Result<(), StoreError> {
+    fn gone(
+        &self,
+        write: &mut Write<'_>,
+        task: &Task,
+        wanted: u64,
+        pending: &mut Pending,
+    ) -> Result<(), StoreError> {
         let end = wanted.max(task.state.size);
         if end == 0 {
             return Ok(());
@@ -257,7 +272,9 @@ impl Writer {
         for (task, end) in pending.ended {
             let stored = !matches!(end, End::Failed(_));
             match &end {
-                End::Failed(why) => log::warn("drain", &[("why", why)], "A transcript could not be read; it is tried again."),
+                End::Failed(why) => {
+                    log::warn("drain", &[("why", why)], "A transcript could not be read; it is tried again.")
+                }
                 End::Odd(why) => self.set_aside(&task, why),
                 End::Read | End::Absent => self.unlink(&task),
                 // Its entries stay in `cur/`: the next drainer goes on with them.
@@ -270,7 +287,11 @@ impl Writer {
     fn unlink(&self, task: &Task) {
         for (path, _) in &task.entries {
             if let Err(error) = fs::remove(path) {
-                log::warn("drain", &[("error", &error)], "A finished entry could not be removed; it will be done again.");
+                log::warn(
+                    "drain",
+                    &[("error", &error)],
+                    "A finished entry could not be removed; it will be done again.",
+                );
             }
         }
         self.progress.entries(task.entries.len() as u64);
@@ -278,7 +299,8 @@ impl Writer {
 
     fn set_aside(&self, task: &Task, why: &str) {
         let mut odd = Odd::new(format!("its transcript cannot be used: {why}"));
-        odd.path = Some(self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned());
+        odd.path =
+            Some(self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned());
         for (path, _) in &task.entries {
             if let Err(error) = spool::quarantine(&self.home, path, &odd) {
                 log::warn("drain", &[("error", &error)], "An entry could not be set aside.");
@@ -319,7 +341,11 @@ impl Writer {
             .map_err(|e| e.to_string())
             .and_then(|pairs| ProjectMap::from_pairs(pairs).write(&self.home).map_err(|e| e.to_string()));
         if let Err(error) = written {
-            log::warn("drain", &[("error", &error)], "The map of projects could not be published; hooks look for themselves.");
+            log::warn(
+                "drain",
+                &[("error", &error)],
+                "The map of projects could not be published; hooks look for themselves.",
+            );
         }
     }
 }

@@ -35,14 +35,22 @@ pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
     let args = match Args::parse(args) {
         Ok(args) => args,
         Err(what) => {
-            log::warn("hook", &[("argument", &what)], "The hook was called in a way it does not know; nothing is done.");
+            log::warn(
+                "hook",
+                &[("argument", &what)],
+                "The hook was called in a way it does not know; nothing is done.",
+            );
             return 0;
         }
     };
     let payload = match wire::read_stdin(&watch, CAPTURE_DEADLINE) {
         Ok(payload) => payload,
         Err(error) => {
-            log::warn("hook", &[("event", &args.event.name())], &format!("The payload cannot be used: {error}."));
+            log::warn(
+                "hook",
+                &[("event", &args.event.name())],
+                &format!("The payload cannot be used: {error}."),
+            );
             return 0;
         }
     };
@@ -55,7 +63,11 @@ fn act(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) -> u8 {
         match capture::capture(home, args.event, payload) {
             Ok(()) => {}
             Err(error) => {
-                log::error("hook", &[("event", &args.event.name())], &format!("The event was not spooled: {error}."));
+                log::error(
+                    "hook",
+                    &[("event", &args.event.name())],
+                    &format!("The event was not spooled: {error}."),
+                );
                 code = u8::from(args.strict && error.is_ours());
             }
         }
