@@ -215,7 +215,7 @@ fn show_gives_a_hit_with_its_text_links_and_revisions() {
 #[test]
 fn sessions_and_timeline_list_what_happened() {
     let sandbox = world();
-    let sessions = sandbox.lines(&["sessions"]);
+    let sessions = sandbox.lines(&["sessions", "--all"]);
     assert_eq!(sessions.len(), 4, "{sessions:?}");
     for session in &sessions {
         has(
@@ -223,7 +223,7 @@ fn sessions_and_timeline_list_what_happened() {
             &["id", "project", "title", "started", "ended", "reason", "observations", "cursor", "size"],
         );
         is_time(&session["started"]);
-        is_time(&session["ended"]);
+        assert!(session["ended"].is_null() || session["ended"].is_string(), "{session}");
     }
     let first = sessions.iter().find(|s| s["id"] == "ed9d3fdc-1850-4f14-abb7-94f735598f53").unwrap();
     assert_eq!(first["observations"], 37, "the subagent's are its parent's: {first}");
@@ -323,14 +323,8 @@ fn exit_codes_tell_what_happened() {
     assert_eq!(code(&["--version"]), Some(0));
     assert_eq!(code(&["--help"]), Some(0));
     assert_eq!(code(&["status"]), Some(0));
-    for usage in [
-        &["dance"][..],
-        &["search"],
-        &["search", "x", "--limit", "many"],
-        &["show"],
-        &["status", "--loud"],
-        &[],
-    ] {
+    for usage in [&["dance"][..], &["search", "x", "--limit", "many"], &["show"], &["status", "--loud"], &[]]
+    {
         assert_eq!(code(usage), Some(2), "{usage:?}");
     }
     for nothing in [
@@ -358,9 +352,9 @@ fn human_output_has_no_colour_and_no_control_characters_in_a_pipe() {
     sandbox.import(&[&transcript.path]);
     for args in [
         &["status"][..],
-        &["sessions"],
+        &["sessions", "--all"],
         &["search", "escape artist", "--all"],
-        &["timeline"],
+        &["timeline", "--all"],
         &["project", "list"],
     ] {
         let out = sandbox.sinker(args);

@@ -126,7 +126,7 @@ fn a_half_written_last_line_waits_for_the_next_drain() {
         sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
         sandbox.drain_once();
         assert_eq!(observations(&sandbox), 1, "cut at {cut}");
-        let session = &sandbox.lines(&["sessions"])[0];
+        let session = &sandbox.lines(&["sessions", "--all"])[0];
         assert_eq!(session["cursor"], json!(ends[0]), "{session}");
         assert_eq!(session["size"], json!(transcript.size()), "{session}");
     }
@@ -134,7 +134,7 @@ fn a_half_written_last_line_waits_for_the_next_drain() {
     sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
     sandbox.drain_once();
     assert_eq!(observations(&sandbox), 2);
-    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(ends[1]));
+    assert_eq!(sandbox.lines(&["sessions", "--all"])[0]["cursor"], json!(ends[1]));
 }
 
 /// D3: a whole last line that lacks only its newline is stored when the session has ended, and once.
@@ -148,13 +148,17 @@ fn a_whole_last_line_without_newline_is_stored_when_the_session_ends_and_only_on
     sandbox.hook("session-end", &payload("SessionEnd.other", &sandbox, &transcript)).assert_silent("end");
     sandbox.drain_once();
     assert_eq!(observations(&sandbox), 2);
-    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(ends[0]), "the cursor stays before it");
+    assert_eq!(
+        sandbox.lines(&["sessions", "--all"])[0]["cursor"],
+        json!(ends[0]),
+        "the cursor stays before it"
+    );
     let before = sandbox.dump();
     transcript.flush();
     sandbox.hook("session-start", &payload("SessionStart.resume", &sandbox, &transcript));
     sandbox.drain_once();
     assert_eq!(sandbox.dump(), before);
-    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(ends[1]));
+    assert_eq!(sandbox.lines(&["sessions", "--all"])[0]["cursor"], json!(ends[1]));
 }
 
 /// F28, F29.
@@ -188,7 +192,7 @@ fn bad_bytes_cost_no_neighbour() {
     for expected in ["First neighbour", "quay", "surrogate", "Third neighbour", "Last neighbour"] {
         assert!(dump.contains(expected), "{expected} is missing:\n{dump}");
     }
-    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(transcript.size()));
+    assert_eq!(sandbox.lines(&["sessions", "--all"])[0]["cursor"], json!(transcript.size()));
 }
 
 /// F30, F32.
@@ -215,7 +219,7 @@ fn a_shorter_or_repeated_file_is_read_again_and_nothing_is_stored_twice() {
     sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
     sandbox.drain_once();
     assert_eq!(observations(&sandbox), 4);
-    assert_eq!(sandbox.lines(&["sessions"])[0]["cursor"], json!(transcript.size()));
+    assert_eq!(sandbox.lines(&["sessions", "--all"])[0]["cursor"], json!(transcript.size()));
     sandbox.verify();
 }
 
@@ -231,7 +235,7 @@ fn a_fork_shares_its_prefix_and_adds_only_what_is_new() {
     let folder = old.path.parent().unwrap().to_path_buf();
     let account = sandbox.import(&[&folder]);
     assert_eq!(account["observations"], 3, "{account}");
-    let sessions = sandbox.lines(&["sessions"]);
+    let sessions = sandbox.lines(&["sessions", "--all"]);
     let count = |id: &str| sessions.iter().find(|s| s["id"] == json!(id)).map(|s| s["observations"].clone());
     assert_eq!((count(&old.session), count(&fork.session)), (Some(json!(2)), Some(json!(3))), "{sessions:?}");
     // In the other order: the same rows.
