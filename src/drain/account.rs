@@ -40,7 +40,8 @@ impl Sessions {
         let time_ms = context.timestamp.as_deref().and_then(clock::parse).map(|t| t.0);
         let time = time_ms.and(context.timestamp.clone());
         if let Some(met) = self.0.get_mut(id)
-            && (&met.raw.cwd, &met.raw.branch, &met.raw.version) == (&context.cwd, &context.branch, &context.version)
+            && (&met.raw.cwd, &met.raw.branch, &met.raw.version)
+                == (&context.cwd, &context.branch, &context.version)
         {
             return met.at(time_ms, time);
         }
@@ -72,7 +73,10 @@ impl Sessions {
     }
 
     /// Stores what was met. Returns session id → row.
-    pub(super) fn store(&self, write: &mut store::Write<'_>) -> Result<BTreeMap<String, i64>, store::StoreError> {
+    pub(super) fn store(
+        &self,
+        write: &mut store::Write<'_>,
+    ) -> Result<BTreeMap<String, i64>, store::StoreError> {
         let mut rows = BTreeMap::new();
         for (id, met) in &self.0 {
             write.session(&met.first)?;

@@ -57,7 +57,10 @@ fn is_withheld(blocks: &[Block]) -> bool {
         && blocks.iter().all(|block| match block {
             Block::Text { t } => {
                 let t = t.trim();
-                t.is_empty() || (t.starts_with("[redacted:private:") && t.matches('[').count() == 1 && t.ends_with(']'))
+                t.is_empty()
+                    || (t.starts_with("[redacted:private:")
+                        && t.matches('[').count() == 1
+                        && t.ends_with(']'))
             }
             _ => false,
         })

@@ -39,7 +39,8 @@ pub fn ask(
     project: Option<String>,
 ) -> Result<Option<Reply>, DrainError> {
     let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|_| DrainError::Start("no random bytes from the system".to_owned()))?;
+    getrandom::fill(&mut random)
+        .map_err(|_| DrainError::Start("no random bytes from the system".to_owned()))?;
     let id = crate::id::hex(&random);
     let command = spool::Command { v: spool::FORMAT, verb: verb.to_owned(), id: id.clone(), paths, project };
     let time_ms = u64::try_from(clock::now().0).unwrap_or(0);

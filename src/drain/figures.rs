@@ -98,7 +98,9 @@ impl Board {
         self.written_ms = now_ms;
         let mut status = match gather(store, progress) {
             Ok(status) => status,
-            Err(error) => return log::warn("drain", &[("error", &error)], "The figures could not be gathered."),
+            Err(error) => {
+                return log::warn("drain", &[("error", &error)], "The figures could not be gathered.");
+            }
         };
         status.drained_1h = self.drained(now_ms, progress);
         if !last && self.shown.as_ref() == Some(&status) {

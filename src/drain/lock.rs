@@ -21,10 +21,13 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(DrainError::Locked(holder(home))),
-            Err(TryLockError::Error(error)) => return Err(DrainError::Start(format!("cannot lock: {error}"))),
+            Err(TryLockError::Error(error)) => {
+                return Err(DrainError::Start(format!("cannot lock: {error}")));
+            }
         }
         let note = format!("pid {}, since {}\n", std::process::id(), clock::format(clock::now()));
-        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes()));
+        let written =
+            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes()));
         // Without the note the lock holds all the same: a full disk must not stop a drainer from trying.
         drop(written);
         Ok(Self { _file: file })

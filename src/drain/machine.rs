@@ -186,7 +186,8 @@ impl State {
             State::Running(desk) | State::Finishing(desk) => Some(desk),
             State::Stopped => None,
         };
-        let jobs = desk.into_iter().flat_map(|d| d.queue.iter().chain(d.active.values()).chain(d.again.values()));
+        let jobs =
+            desk.into_iter().flat_map(|d| d.queue.iter().chain(d.active.values()).chain(d.again.values()));
         jobs.flat_map(|job| job.entries.iter())
     }
 }
@@ -262,7 +263,9 @@ impl Desk {
             self.looks.extend(times);
         }
         let job = if self.active.contains_key(&request.path) {
-            self.again.entry(request.path.clone()).or_insert_with(|| Job { path: request.path, ..Job::default() })
+            self.again
+                .entry(request.path.clone())
+                .or_insert_with(|| Job { path: request.path, ..Job::default() })
         } else {
             match self.queue.iter().position(|job| job.path == request.path) {
                 Some(at) => {
@@ -412,7 +415,8 @@ mod tests {
     fn a_file_is_in_work_once_and_then_again_for_what_came_meanwhile() {
         let begin = [Event::Tick(0), requests(1, vec![request("a", "1")])];
         check(SERVE, &begin, &["Read a 1"]);
-        let meanwhile = [begin.to_vec(), vec![requests(2, vec![request("a", "2"), request("a", "3")])]].concat();
+        let meanwhile =
+            [begin.to_vec(), vec![requests(2, vec![request("a", "2"), request("a", "3")])]].concat();
         check(SERVE, &meanwhile, &[]);
         let done = [meanwhile, vec![finished(3, "a", true)]].concat();
         let state = check(SERVE, &done, &["Read a 2+3"]);
@@ -437,8 +441,12 @@ mod tests {
         check(Mode::Once, &begin, &["Read a 1"]);
         let done = [begin.to_vec(), vec![finished(2, "a", true)]].concat();
         check(Mode::Once, &done, &[]);
-        assert_eq!(check(Mode::Once, &[done, vec![requests(3, vec![])]].concat(), &["Finish"]), State::Stopped);
-        let more = [Event::Tick(0), requests(1, vec![]), Event::Requests { now_ms: 2, list: vec![], more: true }];
+        assert_eq!(
+            check(Mode::Once, &[done, vec![requests(3, vec![])]].concat(), &["Finish"]),
+            State::Stopped
+        );
+        let more =
+            [Event::Tick(0), requests(1, vec![]), Event::Requests { now_ms: 2, list: vec![], more: true }];
         check(Mode::Once, &more, &["Scan"]);
     }
 

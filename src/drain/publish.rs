@@ -62,7 +62,11 @@ impl Publisher {
         let mut from = opened.seq;
         let mut fresh = opened.fresh;
         if from > seq {
-            log::warn("index", &[("index", &from), ("store", &seq)], "The index is ahead of the store; it is rebuilt.");
+            log::warn(
+                "index",
+                &[("index", &from), ("store", &seq)],
+                "The index is ahead of the store; it is rebuilt.",
+            );
             writer = writer.discard(&self.home)?;
             (from, fresh) = (0, true);
         }
@@ -129,7 +133,11 @@ impl Publisher {
                 Ok(_) if !left.is_zero() => {
                     // Reading now spreads the work; only the commit waits.
                     if let Err(error) = self.read_in() {
-                        log::warn("index", &[("error", &error)], "Indexing stopped; it is tried again with the next commit.");
+                        log::warn(
+                            "index",
+                            &[("error", &error)],
+                            "Indexing stopped; it is tried again with the next commit.",
+                        );
                         return;
                     }
                 }
@@ -150,7 +158,11 @@ impl Publisher {
         };
         self.show();
         if let Err(error) = &done {
-            log::error("index", &[("error", error)], "The index cannot be published; recall answers from the old one.");
+            log::error(
+                "index",
+                &[("error", error)],
+                "The index cannot be published; recall answers from the old one.",
+            );
             self.progress.failed(error.to_string());
         }
         done.map_err(|e| e.to_string())
@@ -210,7 +222,7 @@ impl Publisher {
 fn indexed(document: Document) -> index::Document {
     let mut prose = String::new();
     let mut tool = String::new();
-    let mut add = |to: &mut String, text: &str| {
+    let add = |to: &mut String, text: &str| {
         if !to.is_empty() {
             to.push('\n');
         }
@@ -221,7 +233,9 @@ fn indexed(document: Document) -> index::Document {
             match block {
                 Block::Text { t } if document.row.speaker == "tool" => add(&mut tool, t),
                 Block::Text { t } => add(&mut prose, t),
-                Block::Use { .. } | Block::Result { .. } | Block::Other { .. } => add(&mut tool, &block.text()),
+                Block::Use { .. } | Block::Result { .. } | Block::Other { .. } => {
+                    add(&mut tool, &block.text())
+                }
                 Block::Think { .. } | Block::Media { .. } => {}
             }
         }

@@ -5,6 +5,7 @@ use super::clean::{Place, clean};
 use super::machine::Job;
 use super::progress::Progress;
 use super::sweep::SETTLE_MS;
+use crate::config::Project;
 use crate::redact::{Redactor, Report};
 use crate::spool::{Entry, Odd};
 use crate::store::{self, FileState};
@@ -27,6 +28,8 @@ pub(super) struct Task {
     pub state: FileState,
     /// The entries that are done with it.
     pub entries: Vec<(PathBuf, Entry)>,
+    /// The project of its sessions, where a person named one.
+    pub given: Option<Project>,
 }
 
 /// What goes to the writer. A task gives any number of batches, then one end.
@@ -44,6 +47,8 @@ pub(super) struct Batch {
     pub name: PathBuf,
     /// The file.
     pub path: PathBuf,
+    /// The project of its sessions, where a person named one.
+    pub given: Option<Project>,
     /// The file is read again from the start: its account begins anew.
     pub restart: bool,
     /// What it held.
@@ -163,7 +168,12 @@ struct Stretch<'a> {
 }
 
 impl<'a> Stretch<'a> {
-    fn new(task: &'a Task, parcels: &'a Sender<Parcel>, redactor: &'a Redactor, progress: &'a Progress) -> Self {
+    fn new(
+        task: &'a Task,
+        parcels: &'a Sender<Parcel>,
+        redactor: &'a Redactor,
+        progress: &'a Progress,
+    ) -> Self {
         Self {
             task,
             parcels,
@@ -240,7 +250,12 @@ impl<'a> Stretch<'a> {
     }
 
     fn begin(&mut self) {
-        self.batch = Batch { name: self.task.job.path.clone(), path: self.task.path.clone(), ..Batch::default() };
+        self.batch = Batch {
+            name: self.task.job.path.clone(),
+            path: self.task.path.clone(),
+            given: self.task.given.clone(),
+            ..Batch::default()
+        };
     }
 
     fn send(&mut self, reader: &Reader) -> Result<(), Fault> {
@@ -262,7 +277,8 @@ impl<'a> Stretch<'a> {
         if self.odd > ODD_REPORTS {
             return;
         }
-        let path = self.redactor.clean(&self.task.path.to_string_lossy(), &mut self.batch.report).into_owned();
+        let path =
+            self.redactor.clean(&self.task.path.to_string_lossy(), &mut self.batch.report).into_owned();
         let mut odd = Odd::new(format!("a line of a transcript cannot be used: {why}"));
         odd.path = Some(path);
         (odd.from, odd.to) = (Some(from), Some(to));
@@ -272,9 +288,10 @@ impl<'a> Stretch<'a> {
 
     /// The session a record belongs to: its own word, else the file's name.
     fn meet(&mut self, context: &Context) -> String {
-        let id = context.session.clone().unwrap_or_else(|| {
-            self.task.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-        });
+        let id = context
+            .session
+            .clone()
+            .unwrap_or_else(|| self.task.path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
         if let Some(time) = context.timestamp.as_deref().and_then(clock::parse) {
             self.state.clock_ms = self.state.clock_ms.max(time.0);
         }

@@ -118,6 +118,8 @@ struct Drainer {
     claims: BTreeMap<String, (PathBuf, Entry)>,
     newer: HashSet<String>,
     commands: BTreeMap<String, (PathBuf, Asked)>,
+    /// Files whose project a person named in a command.
+    given: BTreeMap<PathBuf, Project>,
     board: Board,
     beat_ms: i64,
 }
@@ -169,7 +171,6 @@ impl Drainer {
             committed,
             progress: Arc::clone(&progress),
             hold,
-            given: options.project.clone(),
             projects: BTreeMap::new(),
         };
         let redactor = Redactor::new(&secret);
@@ -197,6 +198,7 @@ impl Drainer {
             claims: BTreeMap::new(),
             newer: HashSet::new(),
             commands: BTreeMap::new(),
+            given: BTreeMap::new(),
             board,
             beat_ms: -BEAT_MS,
         })
@@ -274,7 +276,11 @@ impl Drainer {
     fn scan(&mut self) -> Result<Vec<Event>, DrainError> {
         let mut busy: HashSet<String> = self.state.busy().cloned().collect();
         busy.extend(self.newer.iter().cloned());
-        busy.extend(self.commands.values().filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())));
+        busy.extend(
+            self.commands
+                .values()
+                .filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())),
+        );
         let home = self.options.home.clone();
         let batch = match spool::claim(&home, CLAIM, &busy) {
             // Somebody removed the folders under us: make them again, and watch the new ones.
@@ -373,6 +379,15 @@ impl Drainer {
             documents: before.documents,
             odd: self.progress.odd_found(),
         };
+        if let Some(id) = &command.project {
+            let known = self.store.projects()?.into_iter().find(|p| p.id == *id);
+            let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
+            let project = match known {
+                Some(p) => Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() },
+                None => Project { id: id.clone(), name, remote: None, root: PathBuf::new() },
+            };
+            self.given.extend(files.iter().map(|path| (path.clone(), project.clone())));
+        }
         let event = Event::Command { id: command.id.clone(), files: files.len() };
         list.extend(files.into_iter().map(|path| Request {
             path,
@@ -429,10 +444,12 @@ impl Drainer {
         for root in &self.options.roots {
             found.extend(sweep::transcripts(root));
         }
-        let gone: Vec<PathBuf> = known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
+        let gone: Vec<PathBuf> =
+            known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
         let behind = sweep::behind(found.into_iter().collect(), &known);
         self.expect(&behind);
-        let list = behind.into_iter().chain(gone).map(|path| Request { path, ..Request::default() }).collect();
+        let list =
+            behind.into_iter().chain(gone).map(|path| Request { path, ..Request::default() }).collect();
         Ok(self.requests(list, false))
     }
 
@@ -457,7 +474,8 @@ impl Drainer {
         }
         let files: Vec<PathBuf> = files.into_iter().collect();
         self.expect(&files);
-        let list = files.into_iter().map(|path| Request { path, last_line: true, ..Request::default() }).collect();
+        let list =
+            files.into_iter().map(|path| Request { path, last_line: true, ..Request::default() }).collect();
         Ok(self.requests(list, false))
     }
 
@@ -478,9 +496,14 @@ impl Drainer {
         }
         // Kept until the file is stored: a failed one is read again with the same entries.
         self.claims.extend(kept);
-        let task = Task { job, path, state, entries: taken };
+        let given = self.given.remove(&job.path).or_else(|| self.options.project.clone());
+        let task = Task { job, path, state, entries: taken, given };
         let sent = self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
-        if sent { Ok(Vec::new()) } else { Err(DrainError::Start("the reader has ended; see log/drain.log".to_owned())) }
+        if sent {
+            Ok(Vec::new())
+        } else {
+            Err(DrainError::Start("the reader has ended; see log/drain.log".to_owned()))
+        }
     }
 
     /// Says that we live, unless a stage is stuck: then the heartbeat grows old, and `status` shows it.
@@ -501,7 +524,11 @@ impl Drainer {
             beaten => beaten,
         };
         if let Err(error) = beaten {
-            log::warn("drain", &[("error", &error)], "The heartbeat could not be written; hooks may start a second drainer.");
+            log::warn(
+                "drain",
+                &[("error", &error)],
+                "The heartbeat could not be written; hooks may start a second drainer.",
+            );
         }
     }
 

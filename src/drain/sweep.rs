@@ -40,7 +40,8 @@ pub(super) fn is_behind(path: &Path, state: Option<&FileState>) -> bool {
     if meta.len() != state.size {
         return true;
     }
-    let age_ms = meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0)).unwrap_or(0);
+    let age_ms =
+        meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0)).unwrap_or(0);
     state.settled < state.size && age_ms > SETTLE_MS
 }
 

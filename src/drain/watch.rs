@@ -25,7 +25,11 @@ impl Watch {
         let mut watch = match made {
             Ok(watcher) => Self { watcher: Some(watcher) },
             Err(error) => {
-                log::warn("watch", &[("error", &error)], "The spool cannot be watched; it is looked at every two seconds.");
+                log::warn(
+                    "watch",
+                    &[("error", &error)],
+                    "The spool cannot be watched; it is looked at every two seconds.",
+                );
                 Self { watcher: None }
             }
         };
@@ -37,7 +41,11 @@ impl Watch {
     pub(super) fn renew(&mut self, home: &Home) {
         let Some(watcher) = &mut self.watcher else { return };
         if let Err(error) = watcher.watch(&home.spool_new(), RecursiveMode::NonRecursive) {
-            log::warn("watch", &[("error", &error)], "The spool cannot be watched; it is looked at every two seconds.");
+            log::warn(
+                "watch",
+                &[("error", &error)],
+                "The spool cannot be watched; it is looked at every two seconds.",
+            );
             self.watcher = None;
         }
     }

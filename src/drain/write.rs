@@ -1,8 +1,8 @@
 //! The writer stage: parcels into transactions. What is committed is published next, and only then its entries are unlinked.
 
 use super::machine::Event;
-use super::read::{Batch, End, Parcel, Task, What};
 use super::progress::Progress;
+use super::read::{Batch, End, Parcel, Task, What};
 use crate::config::{self, Home, ProjectMap, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
@@ -25,8 +25,6 @@ pub(super) struct Writer {
     pub progress: Arc<Progress>,
     /// How long a transaction may stay open when more is coming: zero while sessions wait for their words, longer on import.
     pub hold: Duration,
-    /// The project of every session that has none, where a person named one.
-    pub given: Option<config::Project>,
     /// Directories whose project was looked up.
     pub projects: BTreeMap<PathBuf, config::Project>,
 }
@@ -117,7 +115,12 @@ impl Writer {
         write.commit().map(|seq| u64::try_from(seq).unwrap_or(0))
     }
 
-    fn apply(&mut self, write: &mut Write<'_>, batch: Batch, pending: &mut Pending) -> Result<(), StoreError> {
+    fn apply(
+        &mut self,
+        write: &mut Write<'_>,
+        batch: Batch,
+        pending: &mut Pending,
+    ) -> Result<(), StoreError> {
         let file = write.file(&batch.path)?;
         if batch.restart {
             write.restart_file(file)?;
@@ -127,7 +130,14 @@ impl Writer {
             let Some(session) = sessions.get(id) else { continue };
             write.file_holds(file, *session)?;
             if let Some(directory) = directory {
-                self.assign(write, *session, Path::new(directory), pending)?;
+                self.assign(write, *session, Path::new(directory), batch.given.as_ref(), pending)?;
+            }
+        }
+        // A session that says nowhere where it ran belongs to the folder that keeps its transcript.
+        let kept_in = batch.path.parent().unwrap_or(Path::new("/"));
+        for row in &batch.rows {
+            if let (What::Said(_), Some(session)) = (&row.what, sessions.get(&row.session)) {
+                self.assign(write, *session, kept_in, batch.given.as_ref(), pending)?;
             }
         }
         for row in batch.rows {
@@ -172,10 +182,14 @@ impl Writer {
         let mut entries: Vec<&Entry> = task.entries.iter().map(|(_, entry)| entry).collect();
         entries.sort_by(|a, b| a.time.cmp(&b.time));
         for entry in &entries {
-            let facts = SessionFacts { id: entry.session.clone(), host: entry.host.clone(), ..SessionFacts::default() };
+            let facts = SessionFacts {
+                id: entry.session.clone(),
+                host: entry.host.clone(),
+                ..SessionFacts::default()
+            };
             let session = write.session(&facts)?;
             if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
-                self.assign(write, session, directory, pending)?;
+                self.assign(write, session, directory, None, pending)?;
             }
             let mut say = |text: &str| self.redactor.clean(text, &mut pending.report).into_owned();
             match (entry.event.as_str(), &entry.reason) {
@@ -196,7 +210,13 @@ impl Writer {
     }
 
     /// A file that is not there: normal before a session's first words; else what was not stored of it is lost, and that is said.
-    fn gone(&self, write: &mut Write<'_>, task: &Task, wanted: u64, pending: &mut Pending) -> Result<(), StoreError> {
+    fn gone(
+        &self,
+        write: &mut Write<'_>,
+        task: &Task,
+        wanted: u64,
+        pending: &mut Pending,
+    ) -> Result<(), StoreError> {
         let end = wanted.max(task.state.size);
         if end == 0 {
             return Ok(());
@@ -224,13 +244,14 @@ impl Writer {
         write: &mut Write<'_>,
         session: i64,
         directory: &Path,
+        given: Option<&config::Project>,
         pending: &mut Pending,
     ) -> Result<(), StoreError> {
         if write.session_project(session)?.is_some() {
             return Ok(());
         }
         let secret = &self.secret;
-        if let Some(given) = &self.given {
+        if let Some(given) = given {
             pending.new_project = true;
             return write.assign_project(session, &directory.to_string_lossy(), given);
         }
@@ -257,7 +278,9 @@ impl Writer {
         for (task, end) in pending.ended {
             let stored = !matches!(end, End::Failed(_));
             match &end {
-                End::Failed(why) => log::warn("drain", &[("why", why)], "A transcript could not be read; it is tried again."),
+                End::Failed(why) => {
+                    log::warn("drain", &[("why", why)], "A transcript could not be read; it is tried again.")
+                }
                 End::Odd(why) => self.set_aside(&task, why),
                 End::Read | End::Absent => self.unlink(&task),
                 // Its entries stay in `cur/`: the next drainer goes on with them.
@@ -270,7 +293,11 @@ impl Writer {
     fn unlink(&self, task: &Task) {
         for (path, _) in &task.entries {
             if let Err(error) = fs::remove(path) {
-                log::warn("drain", &[("error", &error)], "A finished entry could not be removed; it will be done again.");
+                log::warn(
+                    "drain",
+                    &[("error", &error)],
+                    "A finished entry could not be removed; it will be done again.",
+                );
             }
         }
         self.progress.entries(task.entries.len() as u64);
@@ -278,7 +305,8 @@ impl Writer {
 
     fn set_aside(&self, task: &Task, why: &str) {
         let mut odd = Odd::new(format!("its transcript cannot be used: {why}"));
-        odd.path = Some(self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned());
+        odd.path =
+            Some(self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned());
         for (path, _) in &task.entries {
             if let Err(error) = spool::quarantine(&self.home, path, &odd) {
                 log::warn("drain", &[("error", &error)], "An entry could not be set aside.");
@@ -319,7 +347,11 @@ impl Writer {
             .map_err(|e| e.to_string())
             .and_then(|pairs| ProjectMap::from_pairs(pairs).write(&self.home).map_err(|e| e.to_string()));
         if let Err(error) = written {
-            log::warn("drain", &[("error", &error)], "The map of projects could not be published; hooks look for themselves.");
+            log::warn(
+                "drain",
+                &[("error", &error)],
+                "The map of projects could not be published; hooks look for themselves.",
+            );
         }
     }
 }

@@ -103,7 +103,8 @@ impl Event {
     /// May it answer with context? `source` is the payload's: a session that is resumed or forked has its context already.
     pub fn recalls(self, source: Option<&str>) -> bool {
         let speaks = self.row().is_some_and(|row| row.recalls);
-        let repeated = self == Event::SessionStart && !matches!(source, Some("startup" | "clear" | "compact"));
+        let repeated =
+            self == Event::SessionStart && !matches!(source, Some("startup" | "clear" | "compact"));
         speaks && !repeated
     }
 }
@@ -118,7 +119,8 @@ mod tests {
             assert_eq!(Event::from_name(row.name), Some(row.event));
             assert_eq!(row.event.host_name(), row.host);
         }
-        let cases = [("startup", true), ("clear", true), ("compact", true), ("resume", false), ("fork", false)];
+        let cases =
+            [("startup", true), ("clear", true), ("compact", true), ("resume", false), ("fork", false)];
         for (source, speaks) in cases {
             assert_eq!(Event::SessionStart.recalls(Some(source)), speaks, "{source}");
         }

@@ -35,34 +35,46 @@ pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
     let args = match Args::parse(args) {
         Ok(args) => args,
         Err(what) => {
-            log::warn("hook", &[("argument", &what)], "The hook was called in a way it does not know; nothing is done.");
+            log::warn(
+                "hook",
+                &[("argument", &what)],
+                "The hook was called in a way it does not know; nothing is done.",
+            );
             return 0;
         }
     };
     let payload = match wire::read_stdin(&watch, CAPTURE_DEADLINE) {
         Ok(payload) => payload,
         Err(error) => {
-            log::warn("hook", &[("event", &args.event.name())], &format!("The payload cannot be used: {error}."));
+            log::warn(
+                "hook",
+                &[("event", &args.event.name())],
+                &format!("The payload cannot be used: {error}."),
+            );
             return 0;
         }
     };
-    act(&home, &args, &payload, &watch)
+    act(&home, &args, &payload)
 }
 
-fn act(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) -> u8 {
+fn act(home: &Home, args: &Args, payload: &Payload) -> u8 {
     let mut code = 0;
     if args.event.captures() && args.only.is_none_or(|only| only == Only::Capture) {
         match capture::capture(home, args.event, payload) {
             Ok(()) => {}
             Err(error) => {
-                log::error("hook", &[("event", &args.event.name())], &format!("The event was not spooled: {error}."));
+                log::error(
+                    "hook",
+                    &[("event", &args.event.name())],
+                    &format!("The event was not spooled: {error}."),
+                );
                 code = u8::from(args.strict && error.is_ours());
             }
         }
         starter::start_drainer_if_none(home);
     }
     if args.event.recalls(payload.reason()) && args.only.is_none_or(|only| only == Only::Recall) {
-        speak::speak(home, args, payload, watch);
+        speak::speak(home, args, payload);
     }
     code
 }

@@ -11,7 +11,8 @@ use serde_json::json;
 ///
 /// Only this nesting, with the event's own name, reaches the model (host facts, section 2.1); anything beside it would be taken as raw text.
 pub(super) fn context(event: Event, context: &str) -> String {
-    json!({ "hookSpecificOutput": { "hookEventName": event.host_name(), "additionalContext": context } }).to_string()
+    json!({ "hookSpecificOutput": { "hookEventName": event.host_name(), "additionalContext": context } })
+        .to_string()
 }
 
 #[cfg(test)]

@@ -54,7 +54,8 @@ pub(super) fn file_state(row: &Row<'_>) -> rusqlite::Result<FileState> {
     })
 }
 
-pub(super) const STATE_COLUMNS: &str = "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled";
+pub(super) const STATE_COLUMNS: &str =
+    "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled";
 
 impl Write<'_> {
     /// Finds or makes a file's row. Errors: [`StoreError`].

@@ -213,9 +213,8 @@ impl Reader {
 
     /// Counts of lines by class (`noise`, `silent`, `unknown`, `odd`, `said`, …) and kind, over all files.
     pub fn line_counts(&self) -> Result<BTreeMap<String, BTreeMap<String, u64>>, StoreError> {
-        let mut query = self
-            .connection
-            .prepare_cached("SELECT class, kind, lines FROM line_totals WHERE lines > 0")?;
+        let mut query =
+            self.connection.prepare_cached("SELECT class, kind, lines FROM line_totals WHERE lines > 0")?;
         let rows =
             query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, unsigned(row, 2)?)))?;
         let mut all: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
@@ -360,6 +359,15 @@ impl Reader {
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How many documents a session holds, those it shares included.
+    pub fn session_documents(&self, session: &str) -> Result<u64, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT (SELECT count(*) FROM links WHERE session = s.n) + (SELECT count(*) FROM document_sessions WHERE session = s.n)
+             FROM sessions s WHERE s.id = ?1",
+        )?;
+        Ok(query.query_row([session], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
     }
 
     /// Projects, the one used last first.
