@@ -1,4 +1,5 @@
 //! Sinker: a memory for Claude Code.
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod drain;

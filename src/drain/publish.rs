@@ -222,7 +222,7 @@ impl Publisher {
 fn indexed(document: Document) -> index::Document {
     let mut prose = String::new();
     let mut tool = String::new();
-    let mut add = |to: &mut String, text: &str| {
+    let add = |to: &mut String, text: &str| {
         if !to.is_empty() {
             to.push('\n');
         }

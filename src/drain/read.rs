@@ -5,6 +5,7 @@ use super::clean::{Place, clean};
 use super::machine::Job;
 use super::progress::Progress;
 use super::sweep::SETTLE_MS;
+use crate::config::Project;
 use crate::redact::{Redactor, Report};
 use crate::spool::{Entry, Odd};
 use crate::store::{self, FileState};
@@ -27,6 +28,8 @@ pub(super) struct Task {
     pub state: FileState,
     /// The entries that are done with it.
     pub entries: Vec<(PathBuf, Entry)>,
+    /// The project of its sessions, where a person named one.
+    pub given: Option<Project>,
 }
 
 /// What goes to the writer. A task gives any number of batches, then one end.
@@ -44,6 +47,8 @@ pub(super) struct Batch {
     pub name: PathBuf,
     /// The file.
     pub path: PathBuf,
+    /// The project of its sessions, where a person named one.
+    pub given: Option<Project>,
     /// The file is read again from the start: its account begins anew.
     pub restart: bool,
     /// What it held.
@@ -245,8 +250,12 @@ impl<'a> Stretch<'a> {
     }
 
     fn begin(&mut self) {
-        self.batch =
-            Batch { name: self.task.job.path.clone(), path: self.task.path.clone(), ..Batch::default() };
+        self.batch = Batch {
+            name: self.task.job.path.clone(),
+            path: self.task.path.clone(),
+            given: self.task.given.clone(),
+            ..Batch::default()
+        };
     }
 
     fn send(&mut self, reader: &Reader) -> Result<(), Fault> {

@@ -118,6 +118,8 @@ struct Drainer {
     claims: BTreeMap<String, (PathBuf, Entry)>,
     newer: HashSet<String>,
     commands: BTreeMap<String, (PathBuf, Asked)>,
+    /// Files whose project a person named in a command.
+    given: BTreeMap<PathBuf, Project>,
     board: Board,
     beat_ms: i64,
 }
@@ -169,7 +171,6 @@ impl Drainer {
             committed,
             progress: Arc::clone(&progress),
             hold,
-            given: options.project.clone(),
             projects: BTreeMap::new(),
         };
         let redactor = Redactor::new(&secret);
@@ -197,6 +198,7 @@ impl Drainer {
             claims: BTreeMap::new(),
             newer: HashSet::new(),
             commands: BTreeMap::new(),
+            given: BTreeMap::new(),
             board,
             beat_ms: -BEAT_MS,
         })
@@ -377,6 +379,15 @@ impl Drainer {
             documents: before.documents,
             odd: self.progress.odd_found(),
         };
+        if let Some(id) = &command.project {
+            let known = self.store.projects()?.into_iter().find(|p| p.id == *id);
+            let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
+            let project = match known {
+                Some(p) => Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() },
+                None => Project { id: id.clone(), name, remote: None, root: PathBuf::new() },
+            };
+            self.given.extend(files.iter().map(|path| (path.clone(), project.clone())));
+        }
         let event = Event::Command { id: command.id.clone(), files: files.len() };
         list.extend(files.into_iter().map(|path| Request {
             path,
@@ -485,7 +496,8 @@ impl Drainer {
         }
         // Kept until the file is stored: a failed one is read again with the same entries.
         self.claims.extend(kept);
-        let task = Task { job, path, state, entries: taken };
+        let given = self.given.remove(&job.path).or_else(|| self.options.project.clone());
+        let task = Task { job, path, state, entries: taken, given };
         let sent = self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
         if sent {
             Ok(Vec::new())

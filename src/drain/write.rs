@@ -25,8 +25,6 @@ pub(super) struct Writer {
     pub progress: Arc<Progress>,
     /// How long a transaction may stay open when more is coming: zero while sessions wait for their words, longer on import.
     pub hold: Duration,
-    /// The project of every session that has none, where a person named one.
-    pub given: Option<config::Project>,
     /// Directories whose project was looked up.
     pub projects: BTreeMap<PathBuf, config::Project>,
 }
@@ -132,7 +130,14 @@ impl Writer {
             let Some(session) = sessions.get(id) else { continue };
             write.file_holds(file, *session)?;
             if let Some(directory) = directory {
-                self.assign(write, *session, Path::new(directory), pending)?;
+                self.assign(write, *session, Path::new(directory), batch.given.as_ref(), pending)?;
+            }
+        }
+        // A session that says nowhere where it ran belongs to the folder that keeps its transcript.
+        let kept_in = batch.path.parent().unwrap_or(Path::new("/"));
+        for row in &batch.rows {
+            if let (What::Said(_), Some(session)) = (&row.what, sessions.get(&row.session)) {
+                self.assign(write, *session, kept_in, batch.given.as_ref(), pending)?;
             }
         }
         for row in batch.rows {
@@ -184,7 +189,7 @@ impl Writer {
             };
             let session = write.session(&facts)?;
             if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
-                self.assign(write, session, directory, pending)?;
+                self.assign(write, session, directory, None, pending)?;
             }
             let mut say = |text: &str| self.redactor.clean(text, &mut pending.report).into_owned();
             match (entry.event.as_str(), &entry.reason) {
@@ -239,13 +244,14 @@ impl Writer {
         write: &mut Write<'_>,
         session: i64,
         directory: &Path,
+        given: Option<&config::Project>,
         pending: &mut Pending,
     ) -> Result<(), StoreError> {
         if write.session_project(session)?.is_some() {
             return Ok(());
         }
         let secret = &self.secret;
-        if let Some(given) = &self.given {
+        if let Some(given) = given {
             pending.new_project = true;
             return write.assign_project(session, &directory.to_string_lossy(), given);
         }

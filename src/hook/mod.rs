@@ -54,10 +54,10 @@ pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
             return 0;
         }
     };
-    act(&home, &args, &payload, &watch)
+    act(&home, &args, &payload)
 }
 
-fn act(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) -> u8 {
+fn act(home: &Home, args: &Args, payload: &Payload) -> u8 {
     let mut code = 0;
     if args.event.captures() && args.only.is_none_or(|only| only == Only::Capture) {
         match capture::capture(home, args.event, payload) {
@@ -74,7 +74,7 @@ fn act(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) -> u8 {
         starter::start_drainer_if_none(home);
     }
     if args.event.recalls(payload.reason()) && args.only.is_none_or(|only| only == Only::Recall) {
-        speak::speak(home, args, payload, watch);
+        speak::speak(home, args, payload);
     }
     code
 }

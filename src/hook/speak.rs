@@ -3,7 +3,6 @@
 use super::args::Args;
 use super::wire::Payload;
 use super::{Event, reply};
-use crate::clock::Stopwatch;
 use crate::config::{self, Home, ProjectMap, Secret, Settings};
 use crate::recall::{self, Inject, Moment};
 use crate::{id, log};
@@ -11,8 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Prints what past sessions know that bears on this event. Every fault ends in no context and a log line.
-pub(super) fn speak(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) {
-    let Some(text) = compose(home, args, payload, watch) else { return };
+pub(super) fn speak(home: &Home, args: &Args, payload: &Payload) {
+    let Some(text) = compose(home, args, payload) else { return };
     let reply = reply::context(args.event, &text);
     // The whole reply is one write: the host takes half a JSON as plain text. A closed stdout is the host's wish.
     let mut out = std::io::stdout().lock();
@@ -21,7 +20,7 @@ pub(super) fn speak(home: &Home, args: &Args, payload: &Payload, watch: &Stopwat
     }
 }
 
-fn compose(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) -> Option<String> {
+fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
     let session = payload.session_id.as_deref()?;
     let secret = match Secret::read(home) {
         Ok(secret) => secret?,
@@ -57,7 +56,7 @@ fn compose(home: &Home, args: &Args, payload: &Payload, watch: &Stopwatch) -> Op
         session,
         event_key: &key,
         moment,
-        watch: *watch,
+        compacted: source == "compact",
     };
     recall::inject(&inject)
 }

@@ -12,7 +12,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, Index, SegmentReader, TERMINATED, Term};
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(serde::Serialize, Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// Nothing is missing, too many, or damaged.
     pub ok: bool,

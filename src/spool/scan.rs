@@ -1,6 +1,6 @@
 //! Reading the spool: claim by rename, oldest first, a bounded number at a time.
 
-use super::{Command, Entry, EntryError, Odd, SpoolName, quarantine};
+use super::{Command, Entry, EntryError, Odd, SpoolName, quarantine, safe_id};
 use crate::clock::{self, Millis};
 use crate::config::Home;
 use crate::fs::{self, FsError};
@@ -200,6 +200,14 @@ pub fn counts(home: &Home) -> Counts {
     let age_ms = oldest.map_or(0, |o| clock::wall().0.saturating_sub(o.0));
     counts.oldest_age_s = u64::try_from(age_ms / 1000).unwrap_or(0);
     counts
+}
+
+/// True when an entry of the session waits in `new/` or `cur/`.
+pub fn waits(home: &Home, session: &str) -> bool {
+    let head = format!("{}.", safe_id(session));
+    let dirs = [home.spool_new(), home.spool_cur()];
+    let mut files = dirs.iter().flat_map(|dir| std::fs::read_dir(dir).into_iter().flatten().flatten());
+    files.any(|file| file.file_name().to_string_lossy().starts_with(&head))
 }
 
 #[cfg(test)]

@@ -361,6 +361,15 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// How many documents a session holds, those it shares included.
+    pub fn session_documents(&self, session: &str) -> Result<u64, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT (SELECT count(*) FROM links WHERE session = s.n) + (SELECT count(*) FROM document_sessions WHERE session = s.n)
+             FROM sessions s WHERE s.id = ?1",
+        )?;
+        Ok(query.query_row([session], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
+    }
+
     /// Projects, the one used last first.
     pub fn projects(&self) -> Result<Vec<ProjectRow>, StoreError> {
         let mut query = self.connection.prepare_cached(

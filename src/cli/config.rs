@@ -1,0 +1,84 @@
+//! `sinker config`.
+
+use super::Exit;
+use super::exit::Failure;
+use super::output::{self, Paint};
+use crate::config::{Home, Settings};
+use clap::Subcommand;
+
+/// Show or check the settings that hold in the working directory.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Each value and where it comes from
+    Show {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// What is wrong in the settings files
+    Check {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let here = std::env::current_dir().ok();
+    let settings = Settings::read(here.as_deref());
+    match args.what {
+        What::Show { json } => show(&settings, json),
+        What::Check { json } => check(&settings, json),
+    }
+}
+
+fn show(settings: &Settings, json: bool) -> Result<Exit, Failure> {
+    let home =
+        Home::find().map_or("none: set SINKER_HOME or HOME".to_owned(), |h| h.root().display().to_string());
+    if json {
+        output::json(&serde_json::json!({ "key": "home", "value": home, "origin": "environment" }));
+        for (key, value, help) in settings.list() {
+            output::json(&serde_json::json!({
+                "key": key, "value": value.value, "origin": value.origin.to_string(), "help": help,
+            }));
+        }
+        return Ok(Exit::Done);
+    }
+    let paint = Paint::new();
+    output::say(&format!("{}  {home}", paint.bold("data directory")));
+    for (key, value, help) in settings.list() {
+        output::say(&format!(
+            "{} = {}  {}",
+            paint.bold(key),
+            value.value,
+            paint.dim(&value.origin.to_string())
+        ));
+        output::say(&format!("    {}", paint.dim(help)));
+    }
+    Ok(Exit::Done)
+}
+
+fn check(settings: &Settings, json: bool) -> Result<Exit, Failure> {
+    for problem in &settings.problems {
+        let path = problem.path.display().to_string();
+        if json {
+            output::json(&serde_json::json!({ "path": path, "key": problem.key, "problem": problem.what }));
+        } else {
+            let key = if problem.key.is_empty() { String::new() } else { format!(" {}:", problem.key) };
+            output::say(&format!("{} {path}:{key} {}", Paint::new().bad("problem"), problem.what));
+        }
+    }
+    if settings.problems.is_empty() {
+        if !json {
+            output::say(&format!("{} no problems", Paint::new().good("ok")));
+        }
+        return Ok(Exit::Done);
+    }
+    Ok(Exit::Failed)
+}

@@ -1,0 +1,133 @@
+//! Exit codes, and errors as a person reads them.
+
+use super::output;
+use crate::drain::DrainError;
+use crate::index::IndexError;
+use crate::recall::RecallError;
+use crate::store::StoreError;
+use std::process::ExitCode;
+
+/// The exit codes of every command (design, section 7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0
+    Done,
+    /// 1
+    Failed,
+    /// 2
+    Usage,
+    /// 3: nothing found, or not yet
+    Nothing,
+    /// 4: newer format, or the lock is held
+    Refused,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Nothing => 3,
+            Exit::Refused => 4,
+        })
+    }
+}
+
+/// What failed and why, and what to do about it.
+#[derive(Debug)]
+pub(super) struct Failure {
+    what: String,
+    hint: Option<String>,
+    exit: Exit,
+}
+
+impl Failure {
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: None, exit: Exit::Failed }
+    }
+
+    /// A command, or a sentence with one in backquotes.
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// Prints it on stderr. Returns its exit code.
+    pub(super) fn report(&self) -> Exit {
+        output::complain(&format!("error: {}", self.what));
+        if let Some(hint) = &self.hint {
+            output::complain(&format!("hint: {hint}"));
+        }
+        self.exit
+    }
+}
+
+const NO_STORE: &str =
+    "`sinker import` takes in what Claude Code has kept so far; `sinker demo` shows how it works";
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let what = error.to_string();
+        match error {
+            StoreError::Absent(_) => {
+                Self::new("nothing is remembered yet").hint(NO_STORE).exit(Exit::Nothing)
+            }
+            StoreError::Newer { .. } => {
+                Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
+            }
+            error if error.is_transient() => Self::new(what)
+                .hint("check free space and permissions of the data directory, then run it again"),
+            _ => {
+                Self::new(what).hint("`sinker status` names the file; keep a copy of it before anything else")
+            }
+        }
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        let what = error.to_string();
+        match error {
+            IndexError::Newer { .. } => {
+                Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
+            }
+            _ => Self::new(what).hint("`sinker index rebuild` makes it anew from the store"),
+        }
+    }
+}
+
+impl From<RecallError> for Failure {
+    fn from(error: RecallError) -> Self {
+        Self::new(error.to_string()).hint("`sinker index verify` names what is damaged")
+    }
+}
+
+impl From<DrainError> for Failure {
+    fn from(error: DrainError) -> Self {
+        let what = error.to_string();
+        match error {
+            DrainError::Locked(_) => {
+                Self::new(what).hint("`sinker status` shows what it is doing").exit(Exit::Refused)
+            }
+            DrainError::Store(error) => error.into(),
+            DrainError::Index(error) => error.into(),
+            DrainError::NoSuchPath(_) => {
+                Self::new(what).hint("`sinker import` without a path takes the host's own folder")
+            }
+            DrainError::Stopped => Self::new(what).hint("`sinker drain --once` goes on where it stopped"),
+            _ => Self::new(what).hint("`sinker config show` names the paths; check their permissions"),
+        }
+    }
+}
+
+impl From<crate::fs::FsError> for Failure {
+    fn from(error: crate::fs::FsError) -> Self {
+        Self::new(error.to_string()).hint("check the permissions of the data directory")
+    }
+}

@@ -1,0 +1,127 @@
+//! `sinker inspect`.
+
+use super::Exit;
+use super::exit::Failure;
+use super::output;
+use crate::config::Home;
+use crate::store::{Document, Reader};
+use serde::Serialize;
+use std::io::Write;
+
+/// List what is stored, row by row, in the order of ids.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// What to list
+    #[arg(long, value_enum, default_value_t = View::SourceDocuments)]
+    view: View,
+    /// Print one JSON object a line (the default when stdout is no terminal)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum View {
+    /// Every document, without its text
+    SourceDocuments,
+    /// Every document, with its text
+    Records,
+    /// One a session: what recall routes by
+    Segments,
+}
+
+#[derive(Serialize)]
+struct SourceDocument<'a> {
+    id: &'a str,
+    kind: &'a str,
+    session: &'a str,
+    project: &'a str,
+    time: Option<&'a str>,
+    revision: u64,
+    bytes: u64,
+    speaker: &'a str,
+    record: Option<&'a str>,
+    sessions: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Segment {
+    id: String,
+    sessions: Vec<String>,
+    documents: u64,
+    terms: u64,
+}
+
+pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
+    let store = Reader::open(home)?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut any = false;
+    let mut put = |line: String| {
+        any = true;
+        // A closed pipe ends the listing.
+        writeln!(out, "{line}").is_ok()
+    };
+    match args.view {
+        View::Segments => {
+            let mut open = true;
+            store.each_document(Some("session"), |document| {
+                let segment = segment(&store, &document);
+                open = put(line(args.json, &segment, || {
+                    vec![
+                        segment.id.clone(),
+                        format!("{} documents", segment.documents),
+                        format!("{} terms", segment.terms),
+                    ]
+                }));
+                open
+            })?;
+        }
+        view => store.each_document(None, |document| {
+            let row = source(&document, view == View::Records);
+            put(line(args.json, &row, || {
+                let time = row.time.unwrap_or("-").to_owned();
+                let text = row.text.as_deref().map(|t| output::headline(t, 200)).unwrap_or_default();
+                vec![row.id.to_owned(), format!("{:<15}", row.kind), time, format!("{:>7}", row.bytes), text]
+            }))
+        })?,
+    }
+    drop(out.flush());
+    Ok(if any { Exit::Done } else { Exit::Nothing })
+}
+
+fn line<T: Serialize>(json: bool, value: &T, cells: impl Fn() -> Vec<String>) -> String {
+    use std::io::IsTerminal;
+    if json || !std::io::stdout().is_terminal() {
+        serde_json::to_string(value).unwrap_or_default()
+    } else {
+        output::headline(&cells().join("  "), output::width())
+    }
+}
+
+fn source(document: &Document, with_text: bool) -> SourceDocument<'_> {
+    let row = &document.row;
+    SourceDocument {
+        id: &row.id,
+        kind: &row.kind,
+        session: &row.session,
+        project: &row.project,
+        time: row.time.as_deref(),
+        revision: row.revision,
+        bytes: row.bytes,
+        speaker: &row.speaker,
+        record: row.record.as_deref(),
+        sessions: &document.sessions,
+        text: with_text.then(|| document.text()),
+    }
+}
+
+fn segment(store: &Reader, document: &Document) -> Segment {
+    let session = &document.row.session;
+    Segment {
+        id: format!("claude-session:{}:{session}", document.row.project),
+        sessions: vec![session.clone()],
+        documents: store.session_documents(session).unwrap_or(0),
+        terms: document.profile.split_whitespace().count() as u64,
+    }
+}

@@ -1,0 +1,119 @@
+//! The command line: one file a subcommand. At this edge errors become *what failed*, *why*, and a `hint:` that can be run.
+
+mod config;
+mod demo;
+mod drain;
+mod exit;
+mod import;
+mod index;
+mod inspect;
+mod output;
+mod project;
+mod scope;
+mod search;
+mod sessions;
+mod show;
+mod status;
+mod timeline;
+
+use crate::config::Home;
+use crate::log;
+use clap::{Parser, Subcommand};
+pub use exit::Exit;
+use exit::Failure;
+use std::process::ExitCode;
+
+/// A memory for Claude Code: keeps what sessions said, finds it again in milliseconds.
+#[derive(Parser)]
+#[command(name = "sinker", version, max_term_width = 110, after_help = AFTER)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER: &str = "Hooks of the host call `sinker hook claude <event>`; a person needs none of it.
+Data: $SINKER_HOME, else the platform's data directory. Settings: `sinker config show`.
+Exit codes: 0 done, 1 failed, 2 usage, 3 nothing found or not yet, 4 refused (newer format, lock held).";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show the whole way on shipped sessions, in a temporary home
+    Demo(demo::Args),
+    /// Find past work
+    Search(search::Args),
+    /// Show one document whole
+    Show(show::Args),
+    /// Show what happened around a document, to a file, or lately
+    Timeline(timeline::Args),
+    /// List sessions
+    Sessions(sessions::Args),
+    /// Show whether everything is stored and searchable
+    Status(status::Args),
+    /// Take in transcripts that are on disk already
+    Import(import::Args),
+    /// Bring spool and transcripts into the store and publish the index
+    Drain(drain::Args),
+    /// List what is stored, row by row
+    Inspect(inspect::Args),
+    /// Check or rebuild the index
+    Index(index::Args),
+    /// Show or check the settings
+    Config(config::Args),
+    /// List projects
+    Project(project::Args),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            // Help and version go to stdout, mistakes to stderr; a closed pipe is nobody's fault.
+            drop(error.print());
+            return code.into();
+        }
+    };
+    match run(cli.command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report().into(),
+    }
+}
+
+fn run(command: Command) -> Result<Exit, Failure> {
+    // These two need no data directory of their own.
+    match command {
+        Command::Demo(args) => return demo::run(&args),
+        Command::Config(args) => return config::run(&args),
+        _ => {}
+    }
+    let Some(home) = Home::find() else {
+        return Err(Failure::new("there is no data directory: neither SINKER_HOME nor HOME is set")
+            .hint("SINKER_HOME=/path sinker status"));
+    };
+    match command {
+        Command::Drain(args) => {
+            log::open(&home, "drain");
+            drain::run(&home, &args)
+        }
+        command => {
+            log::open(&home, "cli");
+            read(&home, command)
+        }
+    }
+}
+
+fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Search(args) => search::run(home, &args),
+        Command::Show(args) => show::run(home, &args),
+        Command::Timeline(args) => timeline::run(home, &args),
+        Command::Sessions(args) => sessions::run(home, &args),
+        Command::Status(args) => status::run(home, &args),
+        Command::Import(args) => import::run(home, &args),
+        Command::Inspect(args) => inspect::run(home, &args),
+        Command::Index(args) => index::run(home, &args),
+        Command::Project(args) => project::run(home, &args),
+        Command::Demo(_) | Command::Config(_) | Command::Drain(_) => Ok(Exit::Usage),
+    }
+}

@@ -1,0 +1,146 @@
+//! Everything a command prints: one place that owns stdout and stderr, colour, widths and times.
+
+use crate::clock::{self, Millis};
+use crate::recall;
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+
+/// Prints a line on stdout. A closed pipe ends the output, not the command.
+pub(super) fn say(line: &str) {
+    drop(writeln!(std::io::stdout().lock(), "{line}"));
+}
+
+/// Prints a line on stderr.
+pub(super) fn complain(line: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{line}"));
+}
+
+/// Prints one JSON object a line.
+pub(super) fn json(value: &impl Serialize) {
+    say(&serde_json::to_string(value).unwrap_or_default());
+}
+
+/// Colours, on a terminal only, and never when `NO_COLOR` is set.
+#[derive(Clone, Copy)]
+pub(super) struct Paint(bool);
+
+impl Paint {
+    pub(super) fn new() -> Self {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+        Self(wanted && std::io::stdout().is_terminal())
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+    pub(super) fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+    pub(super) fn dim(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+    pub(super) fn good(self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+    pub(super) fn bad(self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+    pub(super) fn accent(self, text: &str) -> String {
+        self.wrap("36", text)
+    }
+}
+
+/// Columns of the terminal; 100 where there is none.
+pub(super) fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+    size.map_or(100, |s| usize::from(s.ws_col)).clamp(40, 160)
+}
+
+/// Stored text as it may be shown in a terminal: no control characters, escapes or invisible ones; line breaks stay.
+pub(super) fn plain(text: &str) -> String {
+    text.lines().map(recall::clean).collect::<Vec<_>>().join("\n")
+}
+
+/// The first line, cut at `chars` characters.
+pub(super) fn headline(text: &str, chars: usize) -> String {
+    let line = text.lines().map(recall::clean).find(|l| !l.trim().is_empty()).unwrap_or_default();
+    let line = line.trim();
+    match line.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default().trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+/// A time as a person reads it: `2026-11-30 13:54 (3 days ago)`; as it is when it cannot be read.
+pub(super) fn when(time: Option<&str>) -> String {
+    let Some(text) = time.filter(|t| !t.is_empty()) else { return "no time".to_owned() };
+    let Some(at) = clock::parse(text) else { return recall::clean(text) };
+    let shown = clock::format(at);
+    let minute = shown.get(..16).unwrap_or(&shown).replace('T', " ");
+    format!("{minute} ({})", ago(at))
+}
+
+fn ago(at: Millis) -> String {
+    let seconds = (clock::now().0 - at.0) / 1000;
+    let (count, unit) = match seconds {
+        i64::MIN..0 => return "in the future".to_owned(),
+        0..60 => return "just now".to_owned(),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        86_400..2_592_000 => (seconds / 86_400, "day"),
+        2_592_000..31_536_000 => (seconds / 2_592_000, "month"),
+        _ => (seconds / 31_536_000, "year"),
+    };
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+}
+
+/// Bytes as a person reads them.
+pub(super) fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "KB", "MB", "GB"] {
+        if value < 1000.0 {
+            return if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} TB")
+}
+
+/// Lines up columns: each as wide as its widest cell, two spaces between them; the last one is cut at the terminal's edge.
+pub(super) fn table(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let wide = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(wide).collect();
+    let before: usize = widths.iter().take(columns.saturating_sub(1)).map(|w| w + 2).sum();
+    let last = width().saturating_sub(before).max(20);
+    let line = |row: &Vec<String>| {
+        let mut line = String::new();
+        for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            if c + 1 == columns {
+                line.push_str(&headline(cell, last));
+            } else {
+                line.push_str(&format!("{cell:width$}  "));
+            }
+        }
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_cannot_drive_a_terminal() {
+        assert!(!plain("a\u{1b}[31mb\u{7}\u{202e}\nc").contains(['\u{1b}', '\u{7}', '\u{202e}']));
+        assert_eq!(headline("\n  first line here\nsecond", 8), "first li…");
+    }
+
+    #[test]
+    fn sizes_and_columns_are_readable() {
+        assert_eq!([size(12), size(1_500), size(2_000_000_000)], ["12 B", "1.5 KB", "2.0 GB"]);
+        let rows = [vec!["a".to_owned(), "bb".to_owned()], vec!["ccc".to_owned(), "d".to_owned()]];
+        assert_eq!(table(&rows), ["a    bb", "ccc  d"]);
+    }
+}

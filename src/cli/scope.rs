@@ -1,0 +1,54 @@
+//! Which project a command means: an id, a name or a path; without one, that of the working directory.
+
+use super::Exit;
+use super::exit::Failure;
+use crate::config::{self, Home, Secret};
+use crate::store::{ProjectRow, Reader, StoreError};
+use std::path::Path;
+
+/// Finds the id of the project named by `wanted`. Errors: no such project, or several of that name.
+pub(super) fn project(home: &Home, wanted: Option<&str>) -> Result<String, Failure> {
+    let known = match Reader::open(home) {
+        Ok(store) => store.projects()?,
+        Err(StoreError::Absent(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    match wanted {
+        None => {
+            let here = std::env::current_dir()
+                .map_err(|e| Failure::new(format!("there is no working directory: {e}")))?;
+            Ok(of_directory(home, &here)?)
+        }
+        Some(wanted) => named(home, wanted, &known),
+    }
+}
+
+fn of_directory(home: &Home, directory: &Path) -> Result<String, Failure> {
+    let secret = Secret::open(home).map_err(|e| Failure::new(e.to_string()))?;
+    Ok(config::identify(directory, &secret).id)
+}
+
+fn named(home: &Home, wanted: &str, known: &[ProjectRow]) -> Result<String, Failure> {
+    if let Some(project) = known.iter().find(|p| p.id == wanted) {
+        return Ok(project.id.clone());
+    }
+    let same: Vec<&ProjectRow> = known.iter().filter(|p| p.name == wanted).collect();
+    match same.as_slice() {
+        [one] => return Ok(one.id.clone()),
+        [] => {}
+        several => {
+            let ids: Vec<&str> = several.iter().map(|p| p.id.as_str()).collect();
+            return Err(Failure::new(format!("several projects are named {wanted}"))
+                .hint(format!("use one of: {}", ids.join(", ")))
+                .exit(Exit::Usage));
+        }
+    }
+    let path = Path::new(wanted);
+    if wanted.contains('/') || path.is_dir() {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        return of_directory(home, &path);
+    }
+    Err(Failure::new(format!("no project is named {wanted}"))
+        .hint("`sinker project list` shows them")
+        .exit(Exit::Nothing))
+}

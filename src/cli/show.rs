@@ -1,0 +1,89 @@
+//! `sinker show`.
+
+use super::Exit;
+use super::exit::Failure;
+use super::output::{self, Paint};
+use crate::config::Home;
+use crate::store::{Document, DocumentRow, Reader};
+use serde::Serialize;
+
+/// Show one document whole.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Its id, a beginning of it, or the host's record uuid
+    id: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A hit with its text, links and revisions.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    row: &'a DocumentRow,
+    sessions: &'a [String],
+    files: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<&'a crate::store::Fields>,
+    text: &'a str,
+    links: &'a [String],
+    revisions: &'a [String],
+}
+
+pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
+    let store = Reader::open(home)?;
+    let Some(document) = store.document(&args.id)? else {
+        return Err(Failure::new(format!("there is no document {}", args.id))
+            .hint("`sinker search WORDS` and `sinker timeline` print ids")
+            .exit(Exit::Nothing));
+    };
+    let links = store.evidence(&document.row.id)?;
+    let revisions = store.revisions(&document.row.id)?;
+    let text = document.text();
+    if args.json {
+        let shown = Shown {
+            row: &document.row,
+            sessions: &document.sessions,
+            files: &document.files,
+            fields: document.fields.as_ref(),
+            text: &text,
+            links: &links,
+            revisions: &revisions,
+        };
+        output::json(&shown);
+    } else {
+        print(&document, &text, &links, &revisions);
+    }
+    Ok(Exit::Done)
+}
+
+fn print(document: &Document, text: &str, links: &[String], revisions: &[String]) {
+    let paint = Paint::new();
+    let row = &document.row;
+    output::say(&format!("{}  {}", paint.accent(&row.id), paint.bold(&row.kind)));
+    let line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            output::say(&format!("{}  {}", paint.dim(&format!("{name:>9}")), output::plain(value)));
+        }
+    };
+    line("speaker", &row.speaker);
+    line("time", &output::when(row.time.as_deref()));
+    line("project", &row.project);
+    line("session", &document.sessions.join(", "));
+    line("agent", &document.agent);
+    line("record", row.record.as_deref().unwrap_or_default());
+    line("command", document.command.as_deref().unwrap_or_default());
+    line("files", &document.files.join(", "));
+    line("status", row.status.as_deref().unwrap_or_default());
+    if !links.is_empty() {
+        let shown: Vec<&str> = links.iter().take(8).map(|l| l.get(..12).unwrap_or(l)).collect();
+        let more = if links.len() > 8 { format!(" and {} more", links.len() - 8) } else { String::new() };
+        line("links", &format!("{}{more}", shown.join(" ")));
+    }
+    if !revisions.is_empty() {
+        line("revisions", &format!("{} older, see --json", revisions.len()));
+    }
+    output::say("");
+    output::say(&output::plain(text));
+}

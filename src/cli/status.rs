@@ -1,0 +1,181 @@
+//! `sinker status`.
+
+use super::Exit;
+use super::exit::Failure;
+use super::output::{self, Paint};
+use crate::clock;
+use crate::config::Home;
+use crate::drain::{self, StatusFile};
+use crate::spool;
+use crate::store::{Reader, SessionRow};
+use serde_json::json;
+use std::time::Duration;
+
+/// Show whether everything is stored and searchable.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Of one session: exit code 3 as long as it is not stored to its end
+    #[arg(long, value_name = "S")]
+    session: Option<String>,
+    /// Wait up to this long for it
+    #[arg(long, value_name = "SECS", requires = "session")]
+    wait: Option<u32>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
+    match &args.session {
+        Some(session) => one_session(home, session, args),
+        None => overview(home, args.json),
+    }
+}
+
+fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
+    let file = StatusFile::read(home).unwrap_or_default();
+    let spool = spool::counts(home);
+    let running = drain::is_held(home);
+    let age_s = heartbeat_age_s(home);
+    if as_json {
+        output::json(&json!({
+            "spool": { "new": spool.new, "cur": spool.cur, "odd": spool.odd, "oldest_age_s": spool.oldest_age_s },
+            "store": { "documents": file.documents, "observations": file.observations, "turns": file.turns,
+                       "sessions": file.sessions, "seq": file.seq },
+            "index": { "seq": file.index_seq, "documents": file.index_documents },
+            "drainer": { "running": running, "heartbeat_age_s": age_s, "drained_1h": file.drained_1h },
+            "behind": file.behind,
+            "lost_ranges": file.lost_ranges,
+            "unknown_types": file.unknown_types,
+            "redacted": file.redacted,
+            "last_error": file.last_error,
+            "home": home.root(),
+        }));
+        return Ok(Exit::Done);
+    }
+    let paint = Paint::new();
+    let line =
+        |name: &str, text: String| output::say(&format!("{}  {text}", paint.bold(&format!("{name:>9}"))));
+    line("data", home.root().display().to_string());
+    line(
+        "store",
+        format!(
+            "{} documents ({} observations, {} outcomes) of {} sessions",
+            file.documents, file.observations, file.turns, file.sessions
+        ),
+    );
+    let fresh = file.index_documents == file.documents && file.index_seq == file.seq;
+    let state = if fresh { paint.good("up to date") } else { paint.bad("behind the store") };
+    line("index", format!("{} documents, {state}", file.index_documents));
+    let waiting = spool.new + spool.cur;
+    let wait = match waiting {
+        0 => paint.good("empty"),
+        n => format!("{n} entries wait, the oldest for {} s", spool.oldest_age_s),
+    };
+    line("spool", wait);
+    if spool.odd > 0 {
+        line("odd", format!("{} set aside; reasons are in {}", spool.odd, home.spool_odd().display()));
+    }
+    let drainer = match (running, age_s) {
+        (true, Some(age)) if age <= 10 => paint.good("at work"),
+        (true, Some(age)) => paint.bad(&format!("silent for {age} s")),
+        (true, None) => "starting".to_owned(),
+        (false, _) => "not running; the next session's hooks start one".to_owned(),
+    };
+    line("drainer", format!("{drainer}, {} entries in the last hour", file.drained_1h));
+    for behind in file.behind.iter().take(5) {
+        line(
+            "behind",
+            format!(
+                "{} of {} stored: {}",
+                output::size(behind.cursor),
+                output::size(behind.size),
+                output::plain(&behind.path)
+            ),
+        );
+    }
+    if file.lost_ranges > 0 {
+        line(
+            "lost",
+            paint.bad(&format!(
+                "{} ranges of transcripts were gone before they were stored",
+                file.lost_ranges
+            )),
+        );
+    }
+    if !file.unknown_types.is_empty() {
+        let names: Vec<String> =
+            file.unknown_types.iter().map(|(name, n)| format!("{} {n}", output::plain(name))).collect();
+        line("unknown", format!("record types passed over: {}", names.join(", ")));
+    }
+    let redacted: u64 = file.redacted.values().sum();
+    if redacted > 0 {
+        let rules: Vec<String> = file.redacted.iter().map(|(rule, n)| format!("{rule} {n}")).collect();
+        line("redacted", format!("{redacted}: {}", rules.join(", ")));
+    }
+    if let Some(error) = &file.last_error {
+        line("error", paint.bad(&output::plain(error)));
+        output::say("hint: `sinker drain --once` tries again; log/drain.log in the data directory has more");
+    }
+    Ok(Exit::Done)
+}
+
+fn heartbeat_age_s(home: &Home) -> Option<u64> {
+    let time = home.heartbeat().symlink_metadata().and_then(|m| m.modified()).ok()?;
+    let ms = clock::wall().0.saturating_sub(clock::from_system(time).0);
+    Some(u64::try_from(ms / 1000).unwrap_or(0))
+}
+
+fn one_session(home: &Home, session: &str, args: &Args) -> Result<Exit, Failure> {
+    let watch = clock::Stopwatch::start();
+    let limit = Duration::from_secs(u64::from(args.wait.unwrap_or(0)));
+    let (_keep, never) = crossbeam_channel::bounded::<()>(1);
+    loop {
+        let row = find(home, session)?;
+        let stored = row.as_ref().is_some_and(|row| is_stored(home, row));
+        if stored || watch.left(limit).is_zero() {
+            return Ok(tell(session, row, stored, args.json));
+        }
+        drop(never.recv_timeout(Duration::from_millis(50)));
+    }
+}
+
+fn find(home: &Home, session: &str) -> Result<Option<SessionRow>, Failure> {
+    match Reader::open(home) {
+        Ok(store) => Ok(store.sessions(None)?.into_iter().find(|s| s.id == session)),
+        Err(crate::store::StoreError::Absent(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Stored to the end of its files as they are now, nothing of it in the spool, and published.
+fn is_stored(home: &Home, row: &SessionRow) -> bool {
+    let Ok(store) = Reader::open(home) else { return false };
+    let files = store.session_files(&row.id).unwrap_or_default();
+    let read = files.iter().all(|path| {
+        let size = path.symlink_metadata().map_or(0, |m| m.len());
+        store.file(path).ok().flatten().is_some_and(|state| state.settled >= size)
+    });
+    let published = crate::index::Reader::open(home).ok().flatten().map_or(0, |index| index.seq());
+    read && published >= store.seq().unwrap_or(u64::MAX) && !spool::waits(home, &row.id)
+}
+
+fn tell(session: &str, row: Option<SessionRow>, stored: bool, as_json: bool) -> Exit {
+    if as_json {
+        output::json(&json!({ "session": session, "stored": stored, "row": row }));
+    } else {
+        let paint = Paint::new();
+        match &row {
+            None => output::say(&format!("session {session} is not known yet")),
+            Some(row) => {
+                let state = if stored {
+                    paint.good("stored and searchable")
+                } else {
+                    paint.bad("not stored to its end yet")
+                };
+                output::say(&format!("session {session}: {} observations, {state}", row.observations));
+            }
+        }
+    }
+    if stored { Exit::Done } else { Exit::Nothing }
+}
