@@ -14,8 +14,8 @@ use tantivy::DocAddress;
 const LOOK_INTO: usize = 5;
 /// The records that lines are taken from.
 const RECORDS: usize = 6;
-/// Weights of profile and best record in the order of sessions.
-const PROFILE: f64 = 0.5;
+/// Weight of the profile in the order of sessions; the best record has the rest.
+const PROFILE: f64 = 0.4;
 
 /// What one session has to say.
 #[derive(Debug, Clone)]
