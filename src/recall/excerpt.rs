@@ -6,7 +6,7 @@
 use super::ask::Line;
 use super::query::{Query, QueryTerm};
 use crate::index::{Stored, tokens};
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 /// Lines of one entry.
 pub(super) const MAX_LINES: usize = 3;
@@ -88,9 +88,15 @@ struct Needles(Option<AhoCorasick>);
 
 impl Needles {
     fn new(query: &Query) -> Self {
-        let needles = query.terms.iter().filter(|t| t.text.is_ascii()).map(|t| needle(t));
+        let needles = query.terms.iter().filter(|t| t.text.is_ascii()).map(needle);
         // Without a scanner every line is analysed.
-        Self(AhoCorasick::builder().ascii_case_insensitive(true).build(needles).ok())
+        Self(
+            AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+                .ascii_case_insensitive(true)
+                .build(needles)
+                .ok(),
+        )
     }
 
     fn may_hold(&self, text: &str) -> bool {
