@@ -28,6 +28,7 @@ mod verify;
 
 pub use document::Document;
 pub use error::IndexError;
+pub use paths::fold_path;
 pub use publish::{Opened, Writer};
 pub use reader::{Reader, Stored};
 pub use schema::Fields;

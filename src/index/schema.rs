@@ -80,6 +80,15 @@ fn named(tokenizer: &str) -> TextOptions {
     TextOptions::default().set_indexing_options(indexing)
 }
 
+/// Once a term, so without frequencies; with lengths, since a long session holds any word by chance.
+fn profiled() -> TextOptions {
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("terms")
+        .set_index_option(IndexRecordOption::Basic)
+        .set_fieldnorms(true);
+    TextOptions::default().set_indexing_options(indexing)
+}
+
 /// Makes the schema and the handles of its fields; the same at every call.
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = SchemaBuilder::new();
@@ -101,7 +110,7 @@ pub(super) fn schema() -> (Schema, Fields) {
     let title = text("title", scored().set_stored());
     let request = text("request", scored());
     let header = text("header", stored());
-    let profile = text("profile", named("terms"));
+    let profile = text("profile", profiled());
     let prose_text = text("prose_text", stored());
     let tool_text = text("tool_text", stored());
     let time = builder.add_i64_field("time", FAST | STORED);

@@ -23,8 +23,10 @@ pub struct FileState {
     pub tail_hash: String,
     /// The latest record time before the offset.
     pub clock_ms: i64,
-    /// The size seen last.
+    /// The size when read last.
     pub size: u64,
+    /// How much of it is stored: the offset, or the end of a last line without a newline.
+    pub settled: u64,
 }
 
 /// A transcript that is not stored to its end.
@@ -48,10 +50,11 @@ pub(super) fn file_state(row: &Row<'_>) -> rusqlite::Result<FileState> {
         tail_hash: row.get(4)?,
         clock_ms: row.get(5)?,
         size: unsigned(6)?,
+        settled: unsigned(7)?,
     })
 }
 
-pub(super) const STATE_COLUMNS: &str = "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size";
+pub(super) const STATE_COLUMNS: &str = "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled";
 
 impl Write<'_> {
     /// Finds or makes a file's row. Errors: [`StoreError`].
@@ -82,7 +85,7 @@ impl Write<'_> {
         self.transaction
             .prepare_cached(
                 "UPDATE files SET offset = ?2, head_len = ?3, head_hash = ?4, tail_len = ?5, tail_hash = ?6, clock_ms = ?7,
-                   size = ?8, gone = 0 WHERE n = ?1",
+                   size = ?8, settled = ?9, gone = 0 WHERE n = ?1",
             )?
             .execute(params![
                 file,
@@ -93,12 +96,19 @@ impl Write<'_> {
                 state.tail_hash,
                 state.clock_ms,
                 position(state.size),
+                position(state.settled),
             ])?;
         Ok(())
     }
 
     /// Forgets what the lines of a file were: it is read again from the start.
     pub fn restart_file(&mut self, file: FileRow) -> Result<(), StoreError> {
+        self.transaction.execute(
+            "UPDATE line_totals SET lines = lines - (SELECT lines FROM line_counts c
+               WHERE c.file = ?1 AND c.class = line_totals.class AND c.kind = line_totals.kind)
+             WHERE (class, kind) IN (SELECT class, kind FROM line_counts WHERE file = ?1)",
+            [file],
+        )?;
         self.transaction.execute("DELETE FROM line_counts WHERE file = ?1", [file])?;
         self.transaction.execute("DELETE FROM silent WHERE file = ?1", [file])?;
         Ok(())
@@ -106,7 +116,7 @@ impl Write<'_> {
 
     /// Notes that a file is gone; what was stored of it stays. Returns the state it had.
     pub fn file_gone(&mut self, file: FileRow) -> Result<FileState, StoreError> {
-        self.transaction.execute("UPDATE files SET gone = 1, size = offset WHERE n = ?1", [file])?;
+        self.transaction.execute("UPDATE files SET gone = 1, size = settled WHERE n = ?1", [file])?;
         self.file_state(file)
     }
 
@@ -132,6 +142,12 @@ impl Write<'_> {
                  ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
             )?
             .execute(params![file, class, kind, position(lines)])?;
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO line_totals (class, kind, lines) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
+            )?
+            .execute(params![class, kind, position(lines)])?;
         Ok(())
     }
 

@@ -215,7 +215,7 @@ impl Reader {
     pub fn line_counts(&self) -> Result<BTreeMap<String, BTreeMap<String, u64>>, StoreError> {
         let mut query = self
             .connection
-            .prepare_cached("SELECT class, kind, sum(lines) FROM line_counts GROUP BY class, kind")?;
+            .prepare_cached("SELECT class, kind, lines FROM line_totals WHERE lines > 0")?;
         let rows =
             query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, unsigned(row, 2)?)))?;
         let mut all: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
@@ -238,7 +238,7 @@ impl Reader {
         let sql = format!("SELECT {STATE_COLUMNS}, path FROM files WHERE gone = 0");
         let mut query = self.connection.prepare(&sql)?;
         let rows =
-            query.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>(7)?), file_state(row)?)))?;
+            query.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>(8)?), file_state(row)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -255,7 +255,7 @@ impl Reader {
     /// Files whose size on disk, as seen last, lies beyond the cursor.
     pub fn behind(&self, limit: usize) -> Result<Vec<Behind>, StoreError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT path, offset, size FROM files WHERE size > offset AND gone = 0 ORDER BY size - offset DESC, path LIMIT ?1",
+            "SELECT path, offset, size FROM files WHERE size > settled AND gone = 0 ORDER BY size - settled DESC, path LIMIT ?1",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = query.query_map([limit], |row| {

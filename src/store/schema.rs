@@ -30,7 +30,8 @@ CREATE TABLE files (
   tail_len INTEGER NOT NULL DEFAULT 0, tail_hash TEXT NOT NULL DEFAULT '',
   -- The latest record time before the offset: order never runs backwards inside a file.
   clock_ms INTEGER NOT NULL DEFAULT 0,
-  size INTEGER NOT NULL DEFAULT 0, gone INTEGER NOT NULL DEFAULT 0
+  -- Size when read last, and how much of it is stored: the offset, or the end of a last line without a newline.
+  size INTEGER NOT NULL DEFAULT 0, settled INTEGER NOT NULL DEFAULT 0, gone INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE file_sessions (
   file INTEGER NOT NULL, session INTEGER NOT NULL, PRIMARY KEY (file, session)
@@ -39,6 +40,9 @@ CREATE TABLE file_sessions (
 CREATE TABLE line_counts (
   file INTEGER NOT NULL, class TEXT NOT NULL, kind TEXT NOT NULL, lines INTEGER NOT NULL,
   PRIMARY KEY (file, class, kind)
+) WITHOUT ROWID;
+CREATE TABLE line_totals (
+  class TEXT NOT NULL, kind TEXT NOT NULL, lines INTEGER NOT NULL, PRIMARY KEY (class, kind)
 ) WITHOUT ROWID;
 -- Records that nobody said: size and hash only.
 CREATE TABLE silent (

@@ -1,0 +1,70 @@
+//! Asking a running drainer to do something, through the spool, and waiting for its answer under `state/replies`.
+
+use super::{DrainError, lock};
+use crate::clock;
+use crate::config::Home;
+use crate::fs::{self, Sync};
+use crate::spool;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The answer to a command: numbers only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reply {
+    /// Files read.
+    pub files: u64,
+    /// New observations.
+    pub observations: u64,
+    /// New documents, derived ones included.
+    pub documents: u64,
+    /// Things set aside.
+    pub odd: u64,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+fn reply_path(home: &Home, id: &str) -> PathBuf {
+    home.replies().join(format!("{id}.json"))
+}
+
+/// Publishes a command and waits. `Ok(None)`: the drainer left before it took the command, which is then taken back.
+///
+/// Errors: the spool cannot be written.
+pub fn ask(
+    home: &Home,
+    verb: &str,
+    paths: Vec<PathBuf>,
+    project: Option<String>,
+) -> Result<Option<Reply>, DrainError> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|_| DrainError::Start("no random bytes from the system".to_owned()))?;
+    let id = crate::id::hex(&random);
+    let command = spool::Command { v: spool::FORMAT, verb: verb.to_owned(), id: id.clone(), paths, project };
+    let time_ms = u64::try_from(clock::now().0).unwrap_or(0);
+    let published = spool::command(home, time_ms, &command)?;
+    let answer = reply_path(home, &id);
+    let mut alone = 0;
+    let (_keep, never) = crossbeam_channel::bounded::<()>(1);
+    loop {
+        if let Ok(Some(bytes)) = fs::read_small(&answer, 64 * 1024) {
+            fs::remove(&answer)?;
+            return Ok(Some(serde_json::from_slice(&bytes).unwrap_or_default()));
+        }
+        alone = if lock::is_held(home) { 0 } else { alone + 1 };
+        if alone > 10 {
+            let claimed = home.spool_cur().join(published.file_name().unwrap_or_default());
+            fs::remove(&published)?;
+            fs::remove(&claimed)?;
+            return Ok(None);
+        }
+        drop(never.recv_timeout(Duration::from_millis(50)));
+    }
+}
+
+/// Writes the answer to a command. Errors: those of `fs`.
+pub(super) fn answer(home: &Home, id: &str, reply: &Reply) -> Result<(), fs::FsError> {
+    fs::make_private_dir(&home.replies())?;
+    fs::replace(&reply_path(home, id), &serde_json::to_vec(reply).unwrap_or_default(), Sync::No)
+}

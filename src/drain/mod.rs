@@ -1,0 +1,73 @@
+//! The drainer: from the pointers in the spool to rows in the store and a published index.
+//!
+//! ```text
+//! watch ─▶ run ──Job──▶ read ──Parcel──▶ write ──seq──▶ publish
+//!           ▲   machine decides          │ one transaction: rows + cursor, then the entry is unlinked
+//!           └────────── Finished ◀───────┘
+//! ```
+//!
+//! [`machine`] is a pure function of state and event; [`run`] performs what it decides. Stages are joined by bounded channels, so a slow
+//! disk slows the reader and not the memory. Whoever holds `drain.lock` may write store and index; nobody else does.
+
+mod account;
+mod clean;
+mod commands;
+mod figures;
+mod lock;
+mod machine;
+mod progress;
+mod publish;
+mod read;
+mod run;
+mod sweep;
+mod watch;
+mod write;
+
+pub use commands::{Reply, ask};
+pub use figures::StatusFile;
+pub use lock::{Lock, is_held};
+pub use machine::Mode;
+pub use progress::Progress;
+pub use run::{Options, Outcome, rebuild, run};
+pub use sweep::transcripts;
+
+use crate::config::Home;
+use crate::{fs, index, spool, store};
+use std::path::PathBuf;
+
+/// Why a drainer could not work.
+#[derive(Debug, thiserror::Error)]
+pub enum DrainError {
+    /// Another process holds the lock; it does the work.
+    #[error("the store is locked by another drainer{}", .0.as_deref().map(|w| format!(" ({w})")).unwrap_or_default())]
+    Locked(Option<String>),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] index::IndexError),
+    /// The spool.
+    #[error(transparent)]
+    Spool(#[from] spool::SpoolError),
+    /// A file operation.
+    #[error(transparent)]
+    Fs(#[from] fs::FsError),
+    /// The local secret, a thread, or the signal handler.
+    #[error("{0}")]
+    Start(String),
+    /// The second signal: everything was left as it was.
+    #[error("stopped at once; what was in work will be done again")]
+    Stopped,
+    /// A path given to import does not exist.
+    #[error("there is nothing at {}", .0.display())]
+    NoSuchPath(PathBuf),
+}
+
+/// Makes the folders that a drainer works in.
+fn prepare(home: &Home) -> Result<(), DrainError> {
+    fs::make_private_dir(home.root())?;
+    fs::make_private_dir(&home.state())?;
+    spool::prepare(home)?;
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! What the stages have done so far: shared counters, read by whoever shows or writes figures.
+
+use crate::clock::Stopwatch;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Counters of one run. Units: bytes of transcripts, whole files, rows.
+#[derive(Debug)]
+pub struct Progress {
+    watch: Stopwatch,
+    bytes: AtomicU64,
+    bytes_total: AtomicU64,
+    files: AtomicU64,
+    files_total: AtomicU64,
+    observations: AtomicU64,
+    entries: AtomicU64,
+    odd: AtomicU64,
+    index_seq: AtomicU64,
+    index_documents: AtomicU64,
+    moved_ms: AtomicI64,
+    last_error: Mutex<Option<String>>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            watch: Stopwatch::start(),
+            bytes: AtomicU64::new(0),
+            bytes_total: AtomicU64::new(0),
+            files: AtomicU64::new(0),
+            files_total: AtomicU64::new(0),
+            observations: AtomicU64::new(0),
+            entries: AtomicU64::new(0),
+            odd: AtomicU64::new(0),
+            index_seq: AtomicU64::new(0),
+            index_documents: AtomicU64::new(0),
+            moved_ms: AtomicI64::new(0),
+            last_error: Mutex::new(None),
+        }
+    }
+}
+
+impl Progress {
+    /// Milliseconds since the start, of a clock that does not jump.
+    pub fn now_ms(&self) -> i64 {
+        i64::try_from(self.watch.elapsed().as_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn moved(&self) {
+        self.moved_ms.store(self.now_ms(), Ordering::Relaxed);
+    }
+
+    /// When a stage last did something, on the clock of [`Progress::now_ms`].
+    pub(super) fn moved_ms(&self) -> i64 {
+        self.moved_ms.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn expect(&self, files: u64, bytes: u64) {
+        self.files_total.fetch_add(files, Ordering::Relaxed);
+        self.bytes_total.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.moved();
+    }
+
+    pub(super) fn file(&self) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        self.moved();
+    }
+
+    pub(super) fn stored(&self, observations: u64) {
+        self.observations.fetch_add(observations, Ordering::Relaxed);
+        self.moved();
+    }
+
+    pub(super) fn entries(&self, entries: u64) {
+        self.entries.fetch_add(entries, Ordering::Relaxed);
+    }
+
+    pub(super) fn odd(&self, odd: u64) {
+        self.odd.fetch_add(odd, Ordering::Relaxed);
+    }
+
+    pub(super) fn published(&self, seq: u64, documents: u64) {
+        self.index_seq.store(seq, Ordering::Relaxed);
+        self.index_documents.store(documents, Ordering::Relaxed);
+        self.moved();
+    }
+
+    pub(super) fn failed(&self, error: String) {
+        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    /// Read, of how much is known to be read: bytes.
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.bytes.load(Ordering::Relaxed), self.bytes_total.load(Ordering::Relaxed))
+    }
+
+    /// Done, of how many: files.
+    pub fn files(&self) -> (u64, u64) {
+        (self.files.load(Ordering::Relaxed), self.files_total.load(Ordering::Relaxed))
+    }
+
+    /// New observations stored.
+    pub fn observations(&self) -> u64 {
+        self.observations.load(Ordering::Relaxed)
+    }
+
+    /// Entries of the spool that are done.
+    pub fn entries_done(&self) -> u64 {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    /// Things set aside.
+    pub fn odd_found(&self) -> u64 {
+        self.odd.load(Ordering::Relaxed)
+    }
+
+    /// The published sequence, and the documents in the index.
+    pub fn index(&self) -> (u64, u64) {
+        (self.index_seq.load(Ordering::Relaxed), self.index_documents.load(Ordering::Relaxed))
+    }
+
+    /// What went wrong last.
+    pub fn last_error(&self) -> Option<String> {
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,352 @@
+//! The reader stage: a file from its cursor to its end, parsed and redacted, in parcels of bounded size.
+
+use super::account::{Lines, Sessions};
+use super::clean::{Place, clean};
+use super::machine::Job;
+use super::progress::Progress;
+use super::sweep::SETTLE_MS;
+use crate::redact::{Redactor, Report};
+use crate::spool::{Entry, Odd};
+use crate::store::{self, FileState};
+use crate::transcript::{Context, Cursor, Mark, Parsed, RawLine, Reader, Verdict, parse};
+use crate::{clock, id};
+use crossbeam_channel::{Receiver, SendError, Sender};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A file to read.
+pub(super) struct Task {
+    /// What asked for it; its path names the task.
+    pub job: Job,
+    /// Where the file lies now: the host moves transcripts.
+    pub path: PathBuf,
+    /// How far it is stored.
+    pub state: FileState,
+    /// The entries that are done with it.
+    pub entries: Vec<(PathBuf, Entry)>,
+}
+
+/// What goes to the writer. A task gives any number of batches, then one end.
+pub(super) enum Parcel {
+    /// Rows and the cursor that covers them.
+    Batch(Box<Batch>),
+    /// The task is at its end.
+    End(Task, End),
+}
+
+/// A stretch of a file.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// The task's name: the path that was asked for.
+    pub name: PathBuf,
+    /// The file.
+    pub path: PathBuf,
+    /// The file is read again from the start: its account begins anew.
+    pub restart: bool,
+    /// What it held.
+    pub rows: Vec<Row>,
+    /// The sessions met.
+    pub sessions: Sessions,
+    /// Its lines.
+    pub lines: Lines,
+    /// Records that nobody said: position, kind, size, sha256.
+    pub silent: Vec<(u64, &'static str, u64, String)>,
+    /// What was redacted.
+    pub report: Report,
+    /// Lines that could not be used.
+    pub odd: Vec<(String, Odd)>,
+    /// The state once these rows are stored.
+    pub state: FileState,
+}
+
+/// A row of a batch, with its session's id.
+pub(super) struct Row {
+    pub session: String,
+    pub what: What,
+}
+
+/// What a row is.
+pub(super) enum What {
+    Said(Box<store::Observation>),
+    Boundary { id: String, at_ms: i64, at: u64, time: Option<String> },
+    Title { title: String, given: bool },
+}
+
+/// How a task ended.
+pub(super) enum End {
+    /// The file was read to its end.
+    Read,
+    /// There is no such file.
+    Absent,
+    /// It is nothing that can be read, and trying again would not help.
+    Odd(String),
+    /// Trying again may help.
+    Failed(String),
+    /// A signal came: what was sent holds.
+    Halted,
+}
+
+/// A batch is sent when it has this many bytes of lines, or rows.
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+const BATCH_ROWS: usize = 2_000;
+/// More odd lines of one file than this are only counted.
+const ODD_REPORTS: usize = 50;
+
+/// Works until the channel of tasks is closed. A task that panics is odd, and its neighbours go on.
+pub(super) fn run(
+    tasks: Receiver<Task>,
+    parcels: Sender<Parcel>,
+    redactor: Redactor,
+    halt: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+) {
+    for task in tasks {
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            Stretch::new(&task, &parcels, &redactor, &progress).read(&halt)
+        }));
+        let end = match read {
+            Ok(Ok(end)) => end,
+            // The writer is gone: the process ends.
+            Ok(Err(Fault::Closed)) => return,
+            Ok(Err(Fault::Io(error))) => failed(&error),
+            Err(_) => End::Odd("reading it ended in a panic".to_owned()),
+        };
+        if parcels.send(Parcel::End(task, end)).is_err() {
+            return;
+        }
+    }
+}
+
+fn failed(error: &io::Error) -> End {
+    // ELOOP: the last part of the path is a link.
+    let never = error.kind() == io::ErrorKind::InvalidInput || error.raw_os_error() == Some(40);
+    match error.kind() {
+        io::ErrorKind::NotFound => End::Absent,
+        _ if never => End::Odd("it is not a regular file".to_owned()),
+        _ => End::Failed(error.to_string()),
+    }
+}
+
+enum Fault {
+    Io(io::Error),
+    Closed,
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Fault::Io(error)
+    }
+}
+
+impl<T> From<SendError<T>> for Fault {
+    fn from(_: SendError<T>) -> Self {
+        Fault::Closed
+    }
+}
+
+/// One file while it is read.
+struct Stretch<'a> {
+    task: &'a Task,
+    parcels: &'a Sender<Parcel>,
+    redactor: &'a Redactor,
+    progress: &'a Progress,
+    batch: Batch,
+    state: FileState,
+    file_mark: String,
+    /// Start and end of the last complete line.
+    last: (u64, u64),
+    bytes: u64,
+    odd: usize,
+}
+
+impl<'a> Stretch<'a> {
+    fn new(task: &'a Task, parcels: &'a Sender<Parcel>, redactor: &'a Redactor, progress: &'a Progress) -> Self {
+        Self {
+            task,
+            parcels,
+            redactor,
+            progress,
+            batch: Batch::default(),
+            state: task.state.clone(),
+            file_mark: String::new(),
+            last: (0, 0),
+            bytes: 0,
+            odd: 0,
+        }
+    }
+
+    fn read(mut self, halt: &AtomicBool) -> Result<End, Fault> {
+        let mut reader = Reader::open(&self.task.path, 0)?;
+        let meta = reader.file().metadata()?;
+        self.file_mark = file_mark(&reader)?;
+        self.begin();
+        if cursor(&self.state).check(reader.file())? == Verdict::Restart {
+            self.state = FileState::default();
+            self.batch.restart = true;
+        }
+        reader.seek(self.state.offset);
+        let untouched_ms = meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0));
+        let take_last = self.task.job.last_line || untouched_ms.is_ok_and(|ms| ms > SETTLE_MS);
+        self.state.settled = self.state.offset;
+        while let Some(line) = reader.next_line()? {
+            self.state.size = self.state.size.max(line.to);
+            if !line.complete {
+                // Half written, or whole and only waiting for its newline: stored when nobody will add to it. The
+                // cursor stays before it in any case.
+                if take_last && let RawLine::Whole(bytes) = &line.content {
+                    let parsed = parse(bytes);
+                    if !matches!(parsed, Parsed::Odd(_)) {
+                        self.take(parsed, bytes, line.from);
+                        self.state.settled = line.to;
+                    }
+                }
+                break;
+            }
+            match &line.content {
+                RawLine::Whole(bytes) => {
+                    let parsed = parse(bytes);
+                    if let Parsed::Odd(why) = parsed {
+                        self.odd(why, line.from, line.to);
+                    } else {
+                        self.take(parsed, bytes, line.from);
+                    }
+                }
+                RawLine::Long { len, sha256 } => {
+                    self.odd(&format!("a line of {len} bytes, sha256 {sha256}"), line.from, line.to);
+                }
+            }
+            if self.state.offset == 0 {
+                let head = Mark::head_of(reader.file(), line.to)?;
+                (self.state.head_len, self.state.head_hash) = (head.len, head.hash);
+            }
+            self.state.offset = line.to;
+            self.state.settled = line.to;
+            self.last = (line.from, line.to);
+            self.bytes += line.to - line.from;
+            if self.bytes >= BATCH_BYTES || self.batch.rows.len() >= BATCH_ROWS {
+                self.send(&reader)?;
+                if halt.load(Ordering::Relaxed) {
+                    return Ok(End::Halted);
+                }
+            }
+        }
+        // The size is what was read, not what the file has become since: whoever looks next sees the difference.
+        self.state.size = self.state.size.max(self.state.settled).min(meta.len().max(self.state.settled));
+        self.send(&reader)?;
+        Ok(End::Read)
+    }
+
+    fn begin(&mut self) {
+        self.batch = Batch { name: self.task.job.path.clone(), path: self.task.path.clone(), ..Batch::default() };
+    }
+
+    fn send(&mut self, reader: &Reader) -> Result<(), Fault> {
+        let (from, to) = self.last;
+        if to > from {
+            let tail = Mark::tail_of(reader.file(), from, to)?;
+            (self.state.tail_len, self.state.tail_hash) = (tail.len, tail.hash);
+        }
+        self.batch.state = self.state.clone();
+        let batch = std::mem::take(&mut self.batch);
+        self.begin();
+        self.progress.read(std::mem::take(&mut self.bytes));
+        Ok(self.parcels.send(Parcel::Batch(Box::new(batch)))?)
+    }
+
+    fn odd(&mut self, why: &str, from: u64, to: u64) {
+        self.batch.lines.add("odd", if why.starts_with("a line of") { "too long" } else { why });
+        self.odd += 1;
+        if self.odd > ODD_REPORTS {
+            return;
+        }
+        let path = self.redactor.clean(&self.task.path.to_string_lossy(), &mut self.batch.report).into_owned();
+        let mut odd = Odd::new(format!("a line of a transcript cannot be used: {why}"));
+        odd.path = Some(path);
+        (odd.from, odd.to) = (Some(from), Some(to));
+        let file = id::short(&id::sha256(self.task.path.to_string_lossy().as_bytes()), 16).to_owned();
+        self.batch.odd.push((format!("line.{file}.{from:016x}"), odd));
+    }
+
+    /// The session a record belongs to: its own word, else the file's name.
+    fn meet(&mut self, context: &Context) -> String {
+        let id = context.session.clone().unwrap_or_else(|| {
+            self.task.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+        });
+        if let Some(time) = context.timestamp.as_deref().and_then(clock::parse) {
+            self.state.clock_ms = self.state.clock_ms.max(time.0);
+        }
+        self.batch.sessions.meet(&id, context, self.redactor, &mut self.batch.report);
+        id
+    }
+
+    fn take(&mut self, parsed: Parsed, bytes: &[u8], at: u64) {
+        match parsed {
+            Parsed::Said(context, mut observation) => {
+                let session = self.meet(&context);
+                self.own_agent(&mut observation.agent);
+                let place = Place { file_mark: &self.file_mark, at, at_ms: self.state.clock_ms };
+                let observation = clean(*observation, place, self.redactor, &mut self.batch.report);
+                self.batch.lines.add("said", observation.speaker);
+                self.batch.rows.push(Row { session, what: What::Said(Box::new(observation)) });
+            }
+            Parsed::Silent(context, kind) => {
+                self.meet(&context);
+                self.batch.lines.add("silent", kind);
+                self.batch.silent.push((at, kind, bytes.len() as u64, id::sha256(bytes)));
+            }
+            Parsed::Boundary(context, uuid) => {
+                let session = self.meet(&context);
+                self.batch.lines.add("boundary", "compact_boundary");
+                let id = uuid.unwrap_or_else(|| format!("{}-{at}", self.file_mark));
+                let what =
+                    What::Boundary { id, at_ms: self.state.clock_ms, at, time: context.timestamp.clone() };
+                self.batch.rows.push(Row { session, what });
+            }
+            Parsed::Title(context, title, given) => {
+                let session = self.meet(&context);
+                self.batch.lines.add("title", if given { "custom-title" } else { "ai-title" });
+                let title = self.redactor.clean(&title, &mut self.batch.report).into_owned();
+                self.batch.rows.push(Row { session, what: What::Title { title, given } });
+            }
+            Parsed::Noise(_, name) => self.batch.lines.add("noise", &name),
+            Parsed::Unknown(_, name) => {
+                // A type's name is foreign text like any other.
+                let name = self.redactor.clean(&name, &mut self.batch.report).into_owned();
+                self.batch.lines.add("unknown", &name);
+            }
+            Parsed::Blank => self.batch.lines.add("blank", ""),
+            Parsed::Odd(_) => {}
+        }
+    }
+
+    /// A subagent's file is named after it; some clients name it nowhere else.
+    fn own_agent(&self, agent: &mut String) {
+        let stem = self.task.path.file_stem().unwrap_or_default().to_string_lossy();
+        if let Some(own) = stem.strip_prefix("agent-")
+            && (agent.is_empty() || agent == "sidechain")
+        {
+            *agent = own.to_owned();
+        }
+    }
+}
+
+fn cursor(state: &FileState) -> Cursor {
+    Cursor {
+        offset: state.offset,
+        head: Mark { len: state.head_len, hash: state.head_hash.clone() },
+        tail: Mark { len: state.tail_len, hash: state.tail_hash.clone() },
+    }
+}
+
+/// Names a file by its first line: a moved or copied file has the same name, so a record without a uuid stays one record.
+fn file_mark(reader: &Reader) -> io::Result<String> {
+    use std::os::unix::fs::FileExt;
+    let mut bytes = vec![0; 4096];
+    let n = reader.file().read_at(&mut bytes, 0)?;
+    bytes.truncate(n);
+    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+    Ok(id::short(&id::sha256(line), 32).to_owned())
+}

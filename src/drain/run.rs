@@ -1,0 +1,545 @@
+//! Performs what the machine decides: claims, reads, sweeps, beats, answers; and holds the stages together.
+
+use super::commands::{Reply, answer};
+use super::figures::Board;
+use super::machine::{self, Effect, Event, Job, Mode, Request, State};
+use super::progress::Progress;
+use super::publish::{Order, Publisher};
+use super::read::{self, Task};
+use super::sweep;
+use super::watch::Watch;
+use super::write::Writer;
+use super::{DrainError, Lock, prepare};
+use crate::config::{Home, Project, Secret};
+use crate::redact::Redactor;
+use crate::spool::{self, Claimed, Entry, SpoolError};
+use crate::store::{Figures, Reader, Store};
+use crate::{fs, index, log};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What a run is to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The data directory.
+    pub home: Home,
+    /// Why it runs.
+    pub mode: Mode,
+    /// Folders swept for transcripts; in [`Mode::Import`], the files and folders to import.
+    pub roots: Vec<PathBuf>,
+    /// Gives every session without a project this one.
+    pub project: Option<Project>,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Outcome {
+    /// Spool entries done.
+    pub entries: u64,
+    /// Files read.
+    pub files: u64,
+    /// New observations.
+    pub observations: u64,
+    /// New documents, derived ones included.
+    pub documents: u64,
+    /// Things set aside.
+    pub odd: u64,
+    /// What went wrong last, if anything did.
+    #[serde(skip)]
+    pub error: Option<String>,
+}
+
+/// Takes the lock and works until the machine says stop. `observe` is called a few times a second, for a progress bar.
+///
+/// Errors: [`DrainError`]. What was committed before an error holds.
+pub fn run(options: &Options, observe: &mut dyn FnMut(&Progress)) -> Result<Outcome, DrainError> {
+    let lock = Lock::take(&options.home)?;
+    let mut drainer = Drainer::start(options)?;
+    let before = drainer.figures()?;
+    let exit = drainer.work(observe)?;
+    if exit == Exit::AtOnce {
+        // The threads end with the process; what they had in hand was not committed.
+        std::mem::forget(lock);
+        return Err(DrainError::Stopped);
+    }
+    let outcome = drainer.finish(&before)?;
+    observe(&Progress::default());
+    drop(lock);
+    Ok(outcome)
+}
+
+/// Rebuilds the index from the store, beside the one that answers. Returns the number of documents. Errors: [`DrainError`].
+pub fn rebuild(home: &Home) -> Result<u64, DrainError> {
+    let _lock = Lock::take(home)?;
+    prepare(home)?;
+    drop(Store::open(home)?);
+    let progress = Arc::new(Progress::default());
+    let mut publisher = Publisher::open(home, Arc::clone(&progress)).map_err(start)?;
+    publisher.rebuild().map_err(start)?;
+    let store = Reader::open(home)?;
+    Board::new().write(home, &store, &progress, true);
+    Ok(progress.index().1)
+}
+
+fn start(error: impl std::fmt::Display) -> DrainError {
+    DrainError::Start(error.to_string())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    InOrder,
+    AtOnce,
+}
+
+/// The longest a stage may be silent while files are in work before the heartbeat stops.
+const WEDGED_MS: i64 = 30_000;
+const BEAT_MS: i64 = 2_000;
+/// Entries claimed at once.
+const CLAIM: usize = 256;
+const TICK: Duration = Duration::from_millis(200);
+
+struct Drainer {
+    options: Options,
+    store: Reader,
+    state: State,
+    tasks: Option<Sender<Task>>,
+    orders: Option<Sender<Order>>,
+    done: Receiver<Event>,
+    wake: Receiver<()>,
+    watch: Watch,
+    halt: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+    threads: Vec<JoinHandle<()>>,
+    claims: BTreeMap<String, (PathBuf, Entry)>,
+    newer: HashSet<String>,
+    commands: BTreeMap<String, (PathBuf, Asked)>,
+    board: Board,
+    beat_ms: i64,
+}
+
+/// What a command found when it came, to tell what it did.
+struct Asked {
+    files: u64,
+    observations: u64,
+    documents: u64,
+    odd: u64,
+}
+
+impl Drainer {
+    fn start(options: &Options) -> Result<Self, DrainError> {
+        let home = &options.home;
+        prepare(home)?;
+        fs::remove(&home.starting())?;
+        let secret = Secret::open(home).map_err(start)?;
+        let mut store = Store::open(home)?;
+        let write = store.begin()?;
+        if write.is_behind()? {
+            // A drainer died between storing and deriving.
+            let mut write = write;
+            write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
+            write.commit()?;
+        } else {
+            drop(write);
+        }
+        let progress = Arc::new(Progress::default());
+        let publisher = Publisher::open(home, Arc::clone(&progress)).map_err(start)?;
+        let halt = Arc::new(AtomicBool::new(false));
+        let (tasks, task_queue) = bounded(4);
+        // Batches hold megabytes: two wait at most.
+        let (parcels, parcel_queue) = bounded(2);
+        let (committed, commits) = bounded(64);
+        let (orders, order_queue) = bounded(4);
+        let (finished, done) = unbounded();
+        let (waker, wake) = bounded(1);
+        let hold = match options.mode {
+            Mode::Serve { .. } => Duration::ZERO,
+            Mode::Once | Mode::Import => Duration::from_millis(150),
+        };
+        let writer = Writer {
+            home: home.clone(),
+            secret: secret.clone(),
+            redactor: Redactor::new(&secret),
+            parcels: parcel_queue,
+            finished,
+            committed,
+            progress: Arc::clone(&progress),
+            hold,
+            given: options.project.clone(),
+            projects: BTreeMap::new(),
+        };
+        let redactor = Redactor::new(&secret);
+        let (halted, read_progress) = (Arc::clone(&halt), Arc::clone(&progress));
+        let threads = vec![
+            spawn("read", move || read::run(task_queue, parcels, redactor, halted, read_progress))?,
+            spawn("write", move || writer.run(store))?,
+            spawn("publish", move || publisher.run(commits, order_queue))?,
+        ];
+        let mut board = Board::new();
+        let reader = Reader::open(home)?;
+        board.write(home, &reader, &progress, true);
+        Ok(Self {
+            options: options.clone(),
+            store: reader,
+            state: State::begin(options.mode, progress.now_ms()),
+            tasks: Some(tasks),
+            orders: Some(orders),
+            done,
+            watch: Watch::start(home, waker),
+            wake,
+            halt,
+            progress,
+            threads,
+            claims: BTreeMap::new(),
+            newer: HashSet::new(),
+            commands: BTreeMap::new(),
+            board,
+            beat_ms: -BEAT_MS,
+        })
+    }
+
+    fn figures(&self) -> Result<Figures, DrainError> {
+        Ok(self.store.figures()?)
+    }
+
+    fn work(&mut self, observe: &mut dyn FnMut(&Progress)) -> Result<Exit, DrainError> {
+        let signals = signals()?;
+        let mut events = VecDeque::new();
+        if self.options.mode == Mode::Import {
+            events.push_back(self.import()?);
+        }
+        events.push_back(Event::Tick(self.progress.now_ms()));
+        loop {
+            while let Some(event) = events.pop_front() {
+                let state = std::mem::replace(&mut self.state, State::Stopped);
+                let (state, effects) = machine::step(state, event);
+                self.state = state;
+                for effect in effects {
+                    match effect {
+                        Effect::Finish => return Ok(Exit::InOrder),
+                        Effect::Exit => return Ok(Exit::AtOnce),
+                        effect => events.extend(self.perform(effect)?),
+                    }
+                }
+            }
+            observe(&self.progress);
+            self.board.write(&self.options.home, &self.store, &self.progress, false);
+            let event = crossbeam_channel::select! {
+                recv(self.done) -> event => match event {
+                    Ok(event) => event,
+                    Err(_) => return Err(DrainError::Start("the writer has ended; see log/drain.log".to_owned())),
+                },
+                recv(self.wake) -> _ => Event::Woken,
+                recv(signals) -> _ => Event::Signal,
+                default(TICK) => Event::Tick(self.progress.now_ms()),
+            };
+            // The clock goes on under load, too.
+            if !matches!(event, Event::Tick(_)) {
+                events.push_back(Event::Tick(self.progress.now_ms()));
+            }
+            events.push_back(event);
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) -> Result<Vec<Event>, DrainError> {
+        Ok(match effect {
+            Effect::Scan => self.scan()?,
+            Effect::Sweep => vec![self.sweep()?],
+            Effect::Look(path) => vec![self.look(&path)?],
+            Effect::Read(job) => self.read(job)?,
+            Effect::Beat => {
+                self.beat();
+                Vec::new()
+            }
+            Effect::Answer(id) => {
+                self.answer(&id);
+                Vec::new()
+            }
+            Effect::Halt => {
+                self.halt.store(true, Ordering::Relaxed);
+                Vec::new()
+            }
+            Effect::Finish | Effect::Exit => Vec::new(),
+        })
+    }
+
+    fn requests(&self, list: Vec<Request>, more: bool) -> Event {
+        Event::Requests { now_ms: self.progress.now_ms(), list, more }
+    }
+
+    fn scan(&mut self) -> Result<Vec<Event>, DrainError> {
+        let mut busy: HashSet<String> = self.state.busy().cloned().collect();
+        busy.extend(self.newer.iter().cloned());
+        busy.extend(self.commands.values().filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())));
+        let home = self.options.home.clone();
+        let batch = match spool::claim(&home, CLAIM, &busy) {
+            // Somebody removed the folders under us: make them again, and watch the new ones.
+            Err(SpoolError::List { .. }) if prepare(&home).is_ok() => {
+                self.watch.renew(&home);
+                return Ok(vec![self.requests(Vec::new(), false)]);
+            }
+            Err(error) => {
+                log::warn("drain", &[("error", &error)], "The spool could not be read; it is tried again.");
+                self.progress.failed(error.to_string());
+                return Ok(vec![self.requests(Vec::new(), false)]);
+            }
+            Ok(batch) => batch,
+        };
+        self.progress.odd(batch.odd);
+        self.newer.extend(batch.newer);
+        let more = batch.claimed.len() >= CLAIM;
+        let mut list = Vec::new();
+        let mut events = Vec::new();
+        let mut seen = BTreeSet::new();
+        for claimed in batch.claimed {
+            match claimed {
+                Claimed::Event(path, entry) => self.event(path, *entry, &mut seen, &mut list)?,
+                Claimed::Command(path, command) => events.extend(self.command(path, command, &mut list)?),
+            }
+        }
+        events.push(self.requests(list, more));
+        Ok(events)
+    }
+
+    fn event(
+        &mut self,
+        path: PathBuf,
+        entry: Entry,
+        seen: &mut BTreeSet<PathBuf>,
+        list: &mut Vec<Request>,
+    ) -> Result<(), DrainError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let ended = entry.event == "session-end";
+        list.push(Request {
+            path: entry.transcript.clone(),
+            entry: Some(name.clone()),
+            last_line: ended,
+            look_again: true,
+            ..Request::default()
+        });
+        if let Some(own) = entry.agent.as_ref().and_then(|a| a.transcript.clone())
+            && own.is_file()
+        {
+            list.push(Request { path: own, last_line: entry.event == "subagent-stop", ..Request::default() });
+        }
+        if seen.insert(entry.transcript.clone()) {
+            list.extend(self.beside(&entry.transcript, ended)?);
+        }
+        self.claims.insert(name, (path, entry));
+        Ok(())
+    }
+
+    /// The session's other files, where they have grown.
+    fn beside(&self, transcript: &Path, last_line: bool) -> Result<Vec<Request>, DrainError> {
+        let mut list = Vec::new();
+        for path in sweep::beside(transcript) {
+            if sweep::is_behind(&path, self.store.file(&path)?.as_ref()) {
+                list.push(Request { path, last_line, ..Request::default() });
+            }
+        }
+        Ok(list)
+    }
+
+    fn command(
+        &mut self,
+        path: PathBuf,
+        command: spool::Command,
+        list: &mut Vec<Request>,
+    ) -> Result<Vec<Event>, DrainError> {
+        let before = self.figures()?;
+        let mut files = Vec::new();
+        match command.verb.as_str() {
+            "import" => files.extend(command.paths.iter().flat_map(|path| sweep::transcripts(path))),
+            "rebuild" => {
+                let done = self.order(Order::Rebuild);
+                let error = done.err();
+                let reply = Reply { documents: self.progress.index().1, error, ..Reply::default() };
+                self.reply(&command.id, &path, &reply);
+                return Ok(Vec::new());
+            }
+            verb => {
+                let error = Some(format!("this version knows no command {verb}"));
+                self.reply(&command.id, &path, &Reply { error, ..Reply::default() });
+                return Ok(Vec::new());
+            }
+        }
+        let asked = Asked {
+            files: files.len() as u64,
+            observations: before.observations,
+            documents: before.documents,
+            odd: self.progress.odd_found(),
+        };
+        let event = Event::Command { id: command.id.clone(), files: files.len() };
+        list.extend(files.into_iter().map(|path| Request {
+            path,
+            command: Some(command.id.clone()),
+            last_line: true,
+            ..Request::default()
+        }));
+        self.commands.insert(command.id, (path, asked));
+        Ok(vec![event])
+    }
+
+    fn order(&self, order: fn(Sender<Result<(), String>>) -> Order) -> Result<(), String> {
+        let (answer, done) = bounded(1);
+        let Some(orders) = &self.orders else { return Err("the publisher has ended".to_owned()) };
+        orders.send(order(answer)).map_err(|e| e.to_string())?;
+        done.recv().map_err(|e| e.to_string())?
+    }
+
+    fn answer(&mut self, id: &str) {
+        let Some((path, asked)) = self.commands.remove(id) else { return };
+        let error = self.order(Order::Flush).err();
+        let now = self.figures().unwrap_or_default();
+        let reply = Reply {
+            files: asked.files,
+            observations: now.observations.saturating_sub(asked.observations),
+            documents: now.documents.saturating_sub(asked.documents),
+            odd: self.progress.odd_found().saturating_sub(asked.odd),
+            error,
+        };
+        self.reply(id, &path, &reply);
+    }
+
+    fn reply(&self, id: &str, path: &Path, reply: &Reply) {
+        let done = answer(&self.options.home, id, reply).and_then(|()| fs::remove(path));
+        if let Err(error) = done {
+            log::warn("drain", &[("error", &error)], "A command could not be answered.");
+        }
+    }
+
+    fn look(&self, path: &Path) -> Result<Event, DrainError> {
+        let mut list = self.beside(path, false)?;
+        if sweep::is_behind(path, self.store.file(path)?.as_ref()) {
+            list.push(Request { path: path.to_path_buf(), ..Request::default() });
+        }
+        Ok(self.requests(list, false))
+    }
+
+    fn sweep(&self) -> Result<Event, DrainError> {
+        if let Err(error) = spool::sweep_tmp(&self.options.home) {
+            log::warn("drain", &[("error", &error)], "spool/tmp could not be swept.");
+        }
+        let known = self.store.files()?;
+        let mut found = BTreeSet::new();
+        for root in &self.options.roots {
+            found.extend(sweep::transcripts(root));
+        }
+        let gone: Vec<PathBuf> = known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
+        let behind = sweep::behind(found.into_iter().collect(), &known);
+        self.expect(&behind);
+        let list = behind.into_iter().chain(gone).map(|path| Request { path, ..Request::default() }).collect();
+        Ok(self.requests(list, false))
+    }
+
+    fn expect(&self, files: &[PathBuf]) {
+        let bytes = files.iter().filter_map(|path| path.symlink_metadata().ok()).map(|m| m.len()).sum();
+        self.progress.expect(files.len() as u64, bytes);
+    }
+
+    fn import(&self) -> Result<Event, DrainError> {
+        let mut files = BTreeSet::new();
+        for root in &self.options.roots {
+            if root.symlink_metadata().is_err() {
+                return Err(DrainError::NoSuchPath(root.clone()));
+            }
+            let path = std::path::absolute(root).unwrap_or_else(|_| root.clone());
+            // A file that a person names is taken whatever its ending.
+            if path.is_file() {
+                files.insert(path);
+            } else {
+                files.extend(sweep::transcripts(&path));
+            }
+        }
+        let files: Vec<PathBuf> = files.into_iter().collect();
+        self.expect(&files);
+        let list = files.into_iter().map(|path| Request { path, last_line: true, ..Request::default() }).collect();
+        Ok(self.requests(list, false))
+    }
+
+    fn read(&mut self, job: Job) -> Result<Vec<Event>, DrainError> {
+        let mut path = job.path.clone();
+        if path.symlink_metadata().is_err()
+            && let Some(moved) = sweep::moved(&path, &self.options.roots)
+        {
+            path = moved;
+        }
+        let state = self.store.file(&path)?.unwrap_or_default();
+        let entries = job.entries.iter().filter_map(|name| self.claims.remove(name).map(|c| (name, c)));
+        let mut taken = Vec::new();
+        let mut kept = Vec::new();
+        for (name, (path, entry)) in entries {
+            kept.push((name.clone(), (path.clone(), entry.clone())));
+            taken.push((path, entry));
+        }
+        // Kept until the file is stored: a failed one is read again with the same entries.
+        self.claims.extend(kept);
+        let task = Task { job, path, state, entries: taken };
+        let sent = self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
+        if sent { Ok(Vec::new()) } else { Err(DrainError::Start("the reader has ended; see log/drain.log".to_owned())) }
+    }
+
+    /// Says that we live, unless a stage is stuck: then the heartbeat grows old, and `status` shows it.
+    fn beat(&mut self) {
+        let now_ms = self.progress.now_ms();
+        let busy = self.state.busy().next().is_some();
+        if now_ms - self.beat_ms < BEAT_MS || (busy && now_ms - self.progress.moved_ms() > WEDGED_MS) {
+            return;
+        }
+        self.beat_ms = now_ms;
+        self.claims.retain(|_, (path, _)| path.exists());
+        let path = self.options.home.heartbeat();
+        let beaten = match fs::touch(&path) {
+            Err(error) if error.is_missing() => {
+                prepare(&self.options.home).ok();
+                fs::replace(&path, b"", fs::Sync::No)
+            }
+            beaten => beaten,
+        };
+        if let Err(error) = beaten {
+            log::warn("drain", &[("error", &error)], "The heartbeat could not be written; hooks may start a second drainer.");
+        }
+    }
+
+    /// Closes the stages one after another, so that each finishes what it has.
+    fn finish(mut self, before: &Figures) -> Result<Outcome, DrainError> {
+        self.tasks = None;
+        let mut threads = std::mem::take(&mut self.threads).into_iter();
+        for thread in threads.by_ref() {
+            if thread.join().is_err() {
+                self.progress.failed("a stage ended in a panic; see log/drain.log".to_owned());
+            }
+        }
+        self.orders = None;
+        self.board.write(&self.options.home, &self.store, &self.progress, true);
+        let now = self.figures()?;
+        let (files, _) = self.progress.files();
+        Ok(Outcome {
+            entries: self.progress.entries_done(),
+            files,
+            observations: now.observations.saturating_sub(before.observations),
+            documents: now.documents.saturating_sub(before.documents),
+            odd: self.progress.odd_found(),
+            error: self.progress.last_error(),
+        })
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, DrainError> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(start)
+}
+
+/// The channel of signals: one handler a process, whatever it runs.
+fn signals() -> Result<Receiver<()>, DrainError> {
+    static SIGNALS: OnceLock<Result<Receiver<()>, String>> = OnceLock::new();
+    let made = SIGNALS.get_or_init(|| {
+        let (signal, signals) = unbounded();
+        ctrlc::set_handler(move || drop(signal.send(()))).map_err(|e| e.to_string())?;
+        Ok(signals)
+    });
+    made.clone().map_err(DrainError::Start)
+}

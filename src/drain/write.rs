@@ -1,0 +1,325 @@
+//! The writer stage: parcels into transactions. What is committed is published next, and only then its entries are unlinked.
+
+use super::machine::Event;
+use super::read::{Batch, End, Parcel, Task, What};
+use super::progress::Progress;
+use crate::config::{self, Home, ProjectMap, Secret};
+use crate::redact::{Redactor, Report};
+use crate::spool::{self, Entry, Odd};
+use crate::store::{Change, SessionFacts, Store, StoreError, Write};
+use crate::{clock, fs, id, index, log};
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The writer with what it needs.
+pub(super) struct Writer {
+    pub home: Home,
+    pub secret: Secret,
+    pub redactor: Redactor,
+    pub parcels: Receiver<Parcel>,
+    pub finished: Sender<Event>,
+    pub committed: Sender<u64>,
+    pub progress: Arc<Progress>,
+    /// How long a transaction may stay open when more is coming: zero while sessions wait for their words, longer on import.
+    pub hold: Duration,
+    /// The project of every session that has none, where a person named one.
+    pub given: Option<config::Project>,
+    /// Directories whose project was looked up.
+    pub projects: BTreeMap<PathBuf, config::Project>,
+}
+
+/// A transaction is committed at this many rows, whatever comes.
+const TRANSACTION_ROWS: usize = 8_000;
+
+/// What a transaction did, told when it holds.
+#[derive(Default)]
+struct Pending {
+    rows: usize,
+    ended: Vec<(Task, End)>,
+    odd: Vec<(String, Odd)>,
+    report: Report,
+    observations: u64,
+    new_project: bool,
+}
+
+impl Writer {
+    /// Works until the channel of parcels is closed.
+    pub(super) fn run(mut self, mut store: Store) {
+        // Tasks whose rows were lost with a transaction: what still comes of them is passed over.
+        let mut lost: BTreeSet<PathBuf> = BTreeSet::new();
+        loop {
+            let Ok(first) = self.parcels.recv() else { return };
+            let mut pending = Pending::default();
+            let mut names = BTreeSet::new();
+            let done = self.transaction(&mut store, first, &mut pending, &mut names, &mut lost);
+            match done {
+                Ok(seq) => self.settle(seq, pending),
+                Err(error) => self.lose(&error, pending, names, &mut lost),
+            }
+        }
+    }
+
+    fn transaction(
+        &mut self,
+        store: &mut Store,
+        first: Parcel,
+        pending: &mut Pending,
+        names: &mut BTreeSet<PathBuf>,
+        lost: &mut BTreeSet<PathBuf>,
+    ) -> Result<u64, StoreError> {
+        let watch = clock::Stopwatch::start();
+        let mut write = store.begin();
+        let mut fault = None;
+        let mut next = Some(first);
+        while let Some(parcel) = next.take() {
+            match (&mut write, parcel) {
+                (Ok(write), Parcel::Batch(batch)) if !lost.contains(&batch.name) => {
+                    names.insert(batch.name.clone());
+                    if fault.is_none() {
+                        fault = self.apply(write, *batch, pending).err();
+                    }
+                }
+                (Err(_), Parcel::Batch(batch)) => {
+                    names.insert(batch.name);
+                }
+                (_, Parcel::Batch(_)) => {}
+                (write, Parcel::End(task, end)) => {
+                    let end = if lost.remove(&task.job.path) {
+                        End::Failed("its rows were lost with their transaction".to_owned())
+                    } else {
+                        end
+                    };
+                    if let (Ok(write), None) = (write, &fault) {
+                        fault = self.end(write, &task, &end, pending).err();
+                    }
+                    pending.ended.push((task, end));
+                }
+            }
+            if pending.rows >= TRANSACTION_ROWS || fault.is_some() {
+                break;
+            }
+            next = match self.parcels.try_recv() {
+                Ok(parcel) => Some(parcel),
+                Err(TryRecvError::Disconnected) => None,
+                Err(TryRecvError::Empty) => self.parcels.recv_timeout(watch.left(self.hold)).ok(),
+            };
+        }
+        let mut write = write?;
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        if !pending.ended.is_empty() && write.is_behind()? {
+            write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
+        }
+        write.commit().map(|seq| u64::try_from(seq).unwrap_or(0))
+    }
+
+    fn apply(&mut self, write: &mut Write<'_>, batch: Batch, pending: &mut Pending) -> Result<(), StoreError> {
+        let file = write.file(&batch.path)?;
+        if batch.restart {
+            write.restart_file(file)?;
+        }
+        let sessions = batch.sessions.store(write)?;
+        for (id, directory) in batch.sessions.directories() {
+            let Some(session) = sessions.get(id) else { continue };
+            write.file_holds(file, *session)?;
+            if let Some(directory) = directory {
+                self.assign(write, *session, Path::new(directory), pending)?;
+            }
+        }
+        for row in batch.rows {
+            let Some(session) = sessions.get(&row.session) else { continue };
+            match row.what {
+                What::Said(mut observation) => {
+                    observation.session = *session;
+                    pending.rows += 1;
+                    pending.observations += u64::from(write.observe(&observation)? == Change::New);
+                }
+                What::Boundary { id, at_ms, at, time } => {
+                    write.boundary(*session, &id, at_ms, at, time.as_deref())?;
+                }
+                What::Title { title, given } => write.title(*session, &title, given)?,
+            }
+        }
+        for (class, kind, lines) in batch.lines.iter() {
+            write.count_lines(file, class, kind, lines)?;
+        }
+        for (at, kind, bytes, sha256) in &batch.silent {
+            write.silent(file, *at, kind, *bytes, sha256)?;
+        }
+        write.set_file_state(file, &batch.state)?;
+        pending.odd.extend(batch.odd);
+        for (rule, times) in batch.report.counts() {
+            write.count_lines(file, "redacted", rule, *times)?;
+        }
+        Ok(())
+    }
+
+    /// What the entries of a task say, and what is left to do when its file is gone.
+    fn end(
+        &mut self,
+        write: &mut Write<'_>,
+        task: &Task,
+        end: &End,
+        pending: &mut Pending,
+    ) -> Result<(), StoreError> {
+        if matches!(end, End::Failed(_) | End::Halted) {
+            return Ok(());
+        }
+        let mut entries: Vec<&Entry> = task.entries.iter().map(|(_, entry)| entry).collect();
+        entries.sort_by(|a, b| a.time.cmp(&b.time));
+        for entry in &entries {
+            let facts = SessionFacts { id: entry.session.clone(), host: entry.host.clone(), ..SessionFacts::default() };
+            let session = write.session(&facts)?;
+            if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
+                self.assign(write, session, directory, pending)?;
+            }
+            let mut say = |text: &str| self.redactor.clean(text, &mut pending.report).into_owned();
+            match (entry.event.as_str(), &entry.reason) {
+                ("session-end", reason) => {
+                    let reason = say(reason.as_deref().unwrap_or("other"));
+                    write.session_ended(session, Some((&entry.time, &reason)))?;
+                }
+                ("session-start", _) => write.session_ended(session, None)?,
+                ("pre-compact", Some(trigger)) => write.session_trigger(session, &say(trigger))?,
+                _ => {}
+            }
+        }
+        if let End::Absent = end {
+            let wanted = entries.iter().filter(|e| e.transcript == task.job.path).map(|e| e.cursor).max();
+            self.gone(write, task, wanted.unwrap_or(0), pending)?;
+        }
+        Ok(())
+    }
+
+    /// A file that is not there: normal before a session's first words; else what was not stored of it is lost, and that is said.
+    fn gone(&self, write: &mut Write<'_>, task: &Task, wanted: u64, pending: &mut Pending) -> Result<(), StoreError> {
+        let end = wanted.max(task.state.size);
+        if end == 0 {
+            return Ok(());
+        }
+        let file = write.file(&task.path)?;
+        let state = write.file_gone(file)?;
+        if end <= state.settled {
+            return Ok(());
+        }
+        let path = self.redactor.clean(&task.path.to_string_lossy(), &mut pending.report).into_owned();
+        let mut odd = Odd::new("a transcript was gone before it was stored to its end");
+        odd.path = Some(path);
+        (odd.from, odd.to) = (Some(state.settled), Some(end));
+        let name = id::short(&id::sha256(task.path.to_string_lossy().as_bytes()), 16).to_owned();
+        let name = format!("lost.{name}.{:016x}", state.settled);
+        if !self.home.spool_odd().join(format!("{name}.why")).exists() {
+            write.count_lines(file, "lost", "range", 1)?;
+        }
+        pending.odd.push((name, odd));
+        Ok(())
+    }
+
+    fn assign(
+        &mut self,
+        write: &mut Write<'_>,
+        session: i64,
+        directory: &Path,
+        pending: &mut Pending,
+    ) -> Result<(), StoreError> {
+        if write.session_project(session)?.is_some() {
+            return Ok(());
+        }
+        let secret = &self.secret;
+        if let Some(given) = &self.given {
+            pending.new_project = true;
+            return write.assign_project(session, &directory.to_string_lossy(), given);
+        }
+        let known = self.projects.entry(directory.to_path_buf());
+        let project = known.or_insert_with(|| config::identify(directory, secret)).clone();
+        pending.new_project = true;
+        write.assign_project(session, &directory.to_string_lossy(), &project)
+    }
+
+    /// The transaction holds: entries go, the index is told, the machine hears of it.
+    fn settle(&mut self, seq: u64, pending: Pending) {
+        for (name, odd) in &pending.odd {
+            if let Err(error) = spool::write_report(&self.home, name, odd) {
+                log::warn("drain", &[("error", &error)], "A report of something odd could not be written.");
+            }
+            self.progress.odd(1);
+        }
+        if pending.new_project {
+            self.publish_projects();
+        }
+        self.progress.stored(pending.observations);
+        // The store is the truth, and it is committed: the channel only wakes the index.
+        drop(self.committed.try_send(seq));
+        for (task, end) in pending.ended {
+            let stored = !matches!(end, End::Failed(_));
+            match &end {
+                End::Failed(why) => log::warn("drain", &[("why", why)], "A transcript could not be read; it is tried again."),
+                End::Odd(why) => self.set_aside(&task, why),
+                End::Read | End::Absent => self.unlink(&task),
+                // Its entries stay in `cur/`: the next drainer goes on with them.
+                End::Halted => {}
+            }
+            self.finished(task, stored);
+        }
+    }
+
+    fn unlink(&self, task: &Task) {
+        for (path, _) in &task.entries {
+            if let Err(error) = fs::remove(path) {
+                log::warn("drain", &[("error", &error)], "A finished entry could not be removed; it will be done again.");
+            }
+        }
+        self.progress.entries(task.entries.len() as u64);
+    }
+
+    fn set_aside(&self, task: &Task, why: &str) {
+        let mut odd = Odd::new(format!("its transcript cannot be used: {why}"));
+        odd.path = Some(self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned());
+        for (path, _) in &task.entries {
+            if let Err(error) = spool::quarantine(&self.home, path, &odd) {
+                log::warn("drain", &[("error", &error)], "An entry could not be set aside.");
+            }
+            self.progress.odd(1);
+        }
+    }
+
+    /// Nothing of the transaction happened: every task in it is to be done again.
+    fn lose(
+        &self,
+        error: &StoreError,
+        pending: Pending,
+        names: BTreeSet<PathBuf>,
+        lost: &mut BTreeSet<PathBuf>,
+    ) {
+        log::error("drain", &[("error", error)], "A transaction was rolled back; it is tried again.");
+        self.progress.failed(error.to_string());
+        let ended: BTreeSet<PathBuf> = pending.ended.iter().map(|(task, _)| task.job.path.clone()).collect();
+        // Of these more parcels will come; their end is then a failure.
+        lost.extend(names.into_iter().filter(|name| !ended.contains(name)));
+        for (task, _) in pending.ended {
+            self.finished(task, false);
+        }
+    }
+
+    fn finished(&self, task: Task, stored: bool) {
+        self.progress.file();
+        let now_ms = self.progress.now_ms();
+        let event = Event::Finished { now_ms, path: task.job.path, stored };
+        // Closed: the process ends.
+        drop(self.finished.send(event));
+    }
+
+    fn publish_projects(&self) {
+        let written = crate::store::Reader::open(&self.home)
+            .and_then(|reader| reader.directories())
+            .map_err(|e| e.to_string())
+            .and_then(|pairs| ProjectMap::from_pairs(pairs).write(&self.home).map_err(|e| e.to_string()));
+        if let Err(error) = written {
+            log::warn("drain", &[("error", &error)], "The map of projects could not be published; hooks look for themselves.");
+        }
+    }
+}

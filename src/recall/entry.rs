@@ -1,0 +1,184 @@
+//! One entry a session: what it was about, and the lines that answer.
+
+use super::ask::{Ask, Deadline, Hit, Line, RecallError};
+use super::excerpt;
+use super::query::Query;
+use super::rank::{Ranked, Ranker, round};
+use super::route::{Route, route};
+use super::scope::{Docs, holding, time};
+use crate::clock::{self, Millis};
+use crate::index::{Reader, Stored};
+use tantivy::DocAddress;
+
+/// More sessions than asked for are looked into: the best record may speak against the profile.
+const LOOK_INTO: usize = 5;
+/// The records that lines are taken from.
+const RECORDS: usize = 6;
+/// Weights of profile and best record in the order of sessions.
+const PROFILE: f64 = 0.5;
+
+/// What one session has to say.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// Host session id.
+    pub session: String,
+    /// Session-summary, else the newest outcome, else the newest checkpoint, else the best record.
+    pub header: Stored,
+    /// The best record.
+    pub best: Stored,
+    /// The best lines.
+    pub lines: Vec<Line>,
+    /// Order of entries.
+    pub score: f64,
+    /// Share of the query's weight that the best record covers.
+    pub coverage: f64,
+    /// How it came about, when asked for.
+    pub explain: Option<serde_json::Value>,
+}
+
+/// Finds entries, best first, at most `ask.sessions`.
+pub(super) fn entries(
+    reader: &Reader,
+    query: &Query,
+    ask: &Ask,
+    deadline: &Deadline,
+) -> Result<Vec<Entry>, RecallError> {
+    let routes = route(reader, query, ask, ask.sessions + LOOK_INTO)?;
+    deadline.check()?;
+    let ranker = Ranker::new(reader, query)?;
+    let mut found: Vec<(f64, f64, Route, Vec<Ranked>)> = Vec::new();
+    for route in routes {
+        let Some(session) = route.profile.sessions.first() else { continue };
+        let ranked = records(reader, &ranker, session, ask)?;
+        deadline.check()?;
+        let coverage = ranked.iter().take(RECORDS).map(|r| query.coverage(r.mask)).fold(0.0, f64::max);
+        let Some(best) = ranked.first() else { continue };
+        if ask.threshold.is_some_and(|t| coverage < t) {
+            continue;
+        }
+        // A record that holds every term often approaches 2.2 times the weight; prose seldom passes 1.
+        let record = if query.mass > 0.0 { best.score / query.mass } else { 0.0 };
+        let score = PROFILE * route.score + (1.0 - PROFILE) * record;
+        found.push((score, coverage, route, ranked));
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.profile.id.cmp(&b.2.profile.id)));
+    found.truncate(ask.sessions);
+    let mut entries = Vec::new();
+    for (score, coverage, route, ranked) in found {
+        let mut top = Vec::new();
+        for r in ranked.iter().take(RECORDS) {
+            top.push(reader.stored(r.at)?);
+        }
+        deadline.check()?;
+        let (Some(best), Some(first)) = (top.first().cloned(), ranked.first()) else { continue };
+        let session = route.profile.sessions.first().cloned().unwrap_or_default();
+        let explain = if ask.explain {
+            Some(serde_json::json!({
+                "route": {"share": round(route.share), "score": round(route.score)},
+                "coverage": round(coverage), "best": ranker.explain(first)?,
+            }))
+        } else {
+            None
+        };
+        let header = header(reader, &session)?.unwrap_or_else(|| best.clone());
+        let lines = excerpt::lines(query, &top);
+        entries.push(Entry { session, header, best, lines, score, coverage, explain });
+    }
+    Ok(entries)
+}
+
+/// The records of one session that hold any term, best first; ties by place.
+fn records(reader: &Reader, ranker: &Ranker, session: &str, ask: &Ask) -> Result<Vec<Ranked>, RecallError> {
+    let f = reader.fields();
+    let mut all = Vec::new();
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        let mut docs = Docs::Only(holding(segment, f.session, session)?);
+        if docs == Docs::Only(Vec::new()) {
+            continue;
+        }
+        // The records themselves: what derives from them repeats them.
+        docs = docs.keep(segment, f.kind, "observation")?;
+        for (field, value) in [(f.speaker, &ask.speaker), (f.command, &ask.command)] {
+            if let Some(value) = value {
+                docs = docs.keep(segment, field, value)?;
+            }
+        }
+        if let Some(file) = &ask.file {
+            docs = docs.keep(segment, f.files, &crate::index::fold_path(file))?;
+        }
+        if let Some(current) = &ask.exclude_session {
+            docs = docs.drop(segment, f.session, current)?;
+        }
+        if let Some(since) = ask.since_ms {
+            docs = docs.since(segment, since)?;
+        }
+        all.append(&mut ranker.segment(ord, &docs)?);
+    }
+    all.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.at.cmp(&b.at)));
+    Ok(all)
+}
+
+/// The document that says what a session was about.
+pub(super) fn header(reader: &Reader, session: &str) -> Result<Option<Stored>, RecallError> {
+    for kind in ["session-summary", "outcome", "checkpoint"] {
+        if let Some(at) = newest(reader, session, kind, 1)?.first() {
+            return Ok(Some(reader.stored(*at)?));
+        }
+    }
+    Ok(None)
+}
+
+/// The newest documents of a kind in a session, newest first; ties by place.
+pub(super) fn newest(
+    reader: &Reader,
+    session: &str,
+    kind: &str,
+    limit: usize,
+) -> Result<Vec<DocAddress>, RecallError> {
+    let f = reader.fields();
+    let mut found = Vec::new();
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        let docs = Docs::Only(holding(segment, f.session, session)?).keep(segment, f.kind, kind)?;
+        let Docs::Only(docs) = docs else { continue };
+        for doc in docs {
+            let at = DocAddress::new(ord, doc);
+            found.push((time(reader, at)?, at));
+        }
+    }
+    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    Ok(found.into_iter().take(limit).map(|(_, at)| at).collect())
+}
+
+impl Entry {
+    /// The entry as a hit of a search by session.
+    pub(super) fn into_hit(self) -> Hit {
+        let mut hit = hit(&self.header, self.score, self.lines);
+        hit.session = self.session;
+        hit.speaker = self.best.speaker;
+        hit.record = Some(self.best.record).filter(|r| !r.is_empty());
+        hit.explain = self.explain;
+        hit
+    }
+}
+
+/// A document as a hit.
+pub(super) fn hit(doc: &Stored, score: f64, mut excerpt: Vec<Line>) -> Hit {
+    if excerpt.is_empty() {
+        excerpt.extend(excerpt::first(doc));
+    }
+    Hit {
+        id: doc.id.clone(),
+        session: doc.sessions.first().cloned().unwrap_or_default(),
+        project: doc.project.clone(),
+        kind: doc.kind.clone(),
+        speaker: doc.speaker.clone(),
+        time: if doc.time_ms == 0 { String::new() } else { clock::format(Millis(doc.time_ms)) },
+        score: round(score),
+        status: Some(doc.status.clone()).filter(|s| !s.is_empty()),
+        files: doc.files.clone(),
+        excerpt,
+        record: Some(doc.record.clone()).filter(|r| !r.is_empty()),
+        header: serde_json::from_str(&doc.header).ok().filter(serde_json::Value::is_object),
+        explain: None,
+    }
+}

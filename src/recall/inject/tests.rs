@@ -1,0 +1,158 @@
+use super::*;
+use crate::fs;
+use crate::recall::search::tests::{SESSIONS, build};
+
+struct World {
+    _dir: tempfile::TempDir,
+    home: Home,
+    settings: Settings,
+    secret: Secret,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self::empty("");
+        build(&world.home, SESSIONS);
+        world
+    }
+
+    fn empty(settings: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::make_private_dir(&dir.path().join("p/.sinker")).unwrap();
+        let path = dir.path().join("p/.sinker/settings.toml");
+        fs::replace(&path, settings.as_bytes(), fs::Sync::No).unwrap();
+        let settings = Settings::read(Some(&dir.path().join("p")));
+        let home = Home::at(dir.path().join("data"));
+        Self { _dir: dir, home, settings, secret: Secret::from_bytes([3; 32]) }
+    }
+
+    fn ask(&self, key: &str, moment: Moment, session: &str, compacted: bool) -> Option<String> {
+        inject(&Inject {
+            home: &self.home,
+            settings: &self.settings,
+            secret: &self.secret,
+            project: "app-0000000001",
+            session,
+            event_key: key,
+            moment,
+            compacted,
+        })
+    }
+
+    fn prompt(&self, key: &str, prompt: &str) -> Option<String> {
+        self.ask(key, Moment::UserPrompt { prompt: prompt.into() }, "now", false)
+    }
+
+    fn start(&self, key: &str, source: &str, session: &str) -> Option<String> {
+        self.ask(key, Moment::SessionStart { source: source.into() }, session, source == "compact")
+    }
+}
+
+const QUESTION: &str = "which port does the staging proxy listen on?";
+
+#[test]
+fn a_prompt_about_the_past_gets_the_lines_that_answer() {
+    let world = World::new();
+    let text = world.prompt("e1", QUESTION).unwrap();
+    assert!(text.contains("- (assistant) I moved the staging proxy to port 8443.  [uuid-0-1]"), "{text}");
+    assert!(text.contains("[1] session-summary 2025-06-15T15:08:19.000Z session sess-a files: "), "{text}");
+    assert!(!text.contains("Hamburg"), "another project's: {text}");
+}
+
+#[test]
+fn nonsense_and_news_get_nothing() {
+    let world = World::new();
+    let silent = [
+        "",
+        "hi",
+        "thanks!",
+        "continue",
+        "port",
+        "the and of",
+        "add a kubernetes helm chart for grafana dashboards",
+        "🦀🦀🦀",
+        "<system-reminder>",
+        "explain quantum chromodynamics to the port authority of rotterdam",
+    ];
+    for prompt in silent {
+        assert_eq!(world.prompt(prompt, prompt), None, "{prompt}");
+    }
+}
+
+#[test]
+fn nothing_is_said_without_an_index_or_when_it_is_switched_off() {
+    assert_eq!(World::empty("").prompt("e1", QUESTION), None);
+    let off = World::empty("[recall]\nenabled = false\n");
+    build(&off.home, SESSIONS);
+    assert_eq!(off.prompt("e1", QUESTION), None);
+}
+
+#[test]
+fn a_redelivered_event_gets_the_same_bytes_and_another_event_gets_nothing_twice() {
+    let world = World::new();
+    let first = world.prompt("e1", QUESTION).unwrap();
+    assert_eq!(world.prompt("e2", QUESTION), None);
+    assert_eq!(world.prompt("e1", QUESTION).as_ref(), Some(&first));
+    let record = std::fs::read_to_string(world.home.shown().join("now")).unwrap();
+    assert!(!record.contains("8443") && record.lines().count() == 3, "{record}");
+}
+
+#[test]
+fn a_session_is_not_told_what_it_said_itself_until_it_is_compacted() {
+    let world = World::new();
+    let prompt = || Moment::UserPrompt { prompt: QUESTION.into() };
+    let own = world.ask("e1", prompt(), "sess-a", false);
+    assert!(own.is_none_or(|text| !text.contains("session sess-a")));
+    assert!(world.ask("e2", prompt(), "sess-a", true).unwrap().contains("session sess-a"));
+}
+
+#[test]
+fn a_start_gets_the_newest_sessions_of_the_project_and_a_resume_nothing() {
+    let world = World::new();
+    let text = world.start("e1", "startup", "now").unwrap();
+    let at = |s: &str| text.find(s).unwrap_or(usize::MAX);
+    assert!(
+        at("session sess-d") < at("session sess-b") && at("session sess-b") < at("session sess-a"),
+        "{text}"
+    );
+    assert!(text.contains("next steps: write the docs") && !text.contains("sess-c"), "{text}");
+    assert_eq!(world.start("e1", "startup", "now").as_ref(), Some(&text));
+    for source in ["resume", "fork", "anything"] {
+        assert_eq!(world.start(source, source, "now"), None);
+    }
+    let compact = world.start("e3", "compact", "sess-a").unwrap();
+    assert!(compact.contains("[1] session-summary 2025-06-15T15:08:19.000Z session sess-a"), "{compact}");
+}
+
+#[test]
+fn a_compaction_forgets_what_was_shown() {
+    let world = World::new();
+    let first = world.start("e1", "startup", "now").unwrap();
+    assert_eq!(world.start("e2", "clear", "now"), None);
+    assert_eq!(world.start("e3", "compact", "now"), Some(first));
+}
+
+#[test]
+fn budgets_hold_and_an_answer_is_whole_or_empty() {
+    let budgets = [
+        ("event_chars = 300", 300),
+        ("session_chars = 500", 500),
+        ("prompt_chars = 420", 420),
+        ("event_chars = 0", 0),
+    ];
+    for (line, budget) in budgets {
+        let world = World::empty(&format!("[recall]\n{line}\n"));
+        build(&world.home, SESSIONS);
+        if let Some(text) = world.prompt("e1", QUESTION) {
+            assert!(text.chars().count() <= budget && text.ends_with('>'), "{line}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_written_costs_only_the_memory_of_it() {
+    let world = World::new();
+    fs::make_private_dir(&world.home.state()).unwrap();
+    fs::replace(&world.home.shown(), b"not a directory", fs::Sync::No).unwrap();
+    assert!(world.prompt("e1", QUESTION).is_some());
+}

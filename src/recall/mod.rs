@@ -1,0 +1,32 @@
+//! Recall: query → route → rank → excerpt → budget → render. One way for hooks, command line, MCP and web.
+//!
+//! ```text
+//! text ─▶ query    at most a dozen terms, the rarest first
+//!      ─▶ route    at most N sessions, by how distinctively their profiles answer
+//!      ─▶ rank     BM25 over the records of those sessions, prose above tool text
+//!      ─▶ excerpt  at most 3 lines and 800 bytes a session, each with the uuid of its record
+//!      ─▶ budget   whole entries, not shown before, within the characters left
+//!      ─▶ render   fenced, labelled, cleaned
+//! ```
+//!
+//! It reads the published index and writes nothing but `state/shown` (D9); what it says is a function of the index, the event, the
+//! settings and what the session was shown (D15).
+
+mod ask;
+mod brief;
+mod clean;
+mod entry;
+mod excerpt;
+mod inject;
+mod query;
+mod rank;
+mod render;
+mod route;
+mod scope;
+mod search;
+mod shown;
+
+pub use ask::{Answer, Ask, By, Deadline, Hit, Line, RecallError};
+pub use clean::clean;
+pub use inject::{Inject, Moment, inject};
+pub use search::search;

@@ -1,0 +1,117 @@
+//! Which past sessions a query is about, by the profiles of sessions: the distinct terms of each.
+//!
+//! A term that few sessions use counts more; several terms together beat one repeated, since a profile holds each once. A
+//! session with too little of the query's weight is not routed to, and then nothing is said.
+
+use super::ask::{Ask, RecallError};
+use super::query::Query;
+use super::scope::{Docs, meet, postings};
+use crate::index::{Reader, Stored};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, TERMINATED};
+
+/// A profile must cover this share of the query's weight among sessions.
+const SIGNAL: f64 = 0.25;
+/// How much the length of a profile counts.
+const LENGTH: f64 = 0.25;
+
+/// One session that may answer.
+#[derive(Debug, Clone)]
+pub(super) struct Route {
+    /// Its `session` document.
+    pub profile: Stored,
+    /// Share of the query's weight among sessions that it covers.
+    pub share: f64,
+    /// The share, less for long profiles: what the order goes by.
+    pub score: f64,
+}
+
+/// Finds at most `limit` sessions, best first, ties by id.
+pub(super) fn route(
+    reader: &Reader,
+    query: &Query,
+    ask: &Ask,
+    limit: usize,
+) -> Result<Vec<Route>, RecallError> {
+    let mut found: Vec<(f64, f64, DocAddress)> = Vec::new();
+    let average = average_length(reader)?;
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        let norms = segment.get_fieldnorms_reader(reader.fields().profile)?;
+        for (doc, mask) in candidates(reader, segment, query, ask)? {
+            let covered: f64 = query.masked(mask).map(|t| t.session_weight).sum();
+            let share = if query.session_mass > 0.0 { covered / query.session_mass } else { 0.0 };
+            let length = f64::from(norms.fieldnorm(doc)) / average;
+            let score = share / (1.0 - LENGTH + LENGTH * length).max(0.5);
+            if share >= SIGNAL {
+                found.push((score, share, DocAddress::new(ord, doc)));
+            }
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
+    // Ties at the edge: read a few more than asked for, so that ids decide, not places in the index.
+    found.truncate(limit + 8);
+    let mut routes = Vec::new();
+    for (score, share, at) in found {
+        routes.push(Route { profile: reader.stored(at)?, share, score });
+    }
+    routes.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.profile.id.cmp(&b.profile.id)));
+    routes.truncate(limit);
+    Ok(routes)
+}
+
+/// Session documents that hold any term and pass the filters, with their terms.
+fn candidates(
+    reader: &Reader,
+    segment: &SegmentReader,
+    query: &Query,
+    ask: &Ask,
+) -> Result<Vec<(DocId, u16)>, RecallError> {
+    let f = reader.fields();
+    let mut docs: Vec<DocId> = Vec::new();
+    for term in &query.terms {
+        let Some(mut list) = postings(segment, f.profile, &term.text, IndexRecordOption::Basic)? else {
+            continue;
+        };
+        while list.doc() != TERMINATED {
+            docs.push(list.doc());
+            list.advance();
+        }
+    }
+    docs.sort_unstable();
+    docs.dedup();
+    docs.retain(|d| !segment.is_deleted(*d));
+    let mut docs = Docs::Only(docs);
+    for (field, value) in [(f.project, &ask.project), (f.session, &ask.session), (f.host, &ask.host)] {
+        if let Some(value) = value {
+            docs = docs.keep(segment, field, value)?;
+        }
+    }
+    if let Some(current) = &ask.exclude_session {
+        docs = docs.drop(segment, f.session, current)?;
+    }
+    let Docs::Only(docs) = docs else { return Ok(Vec::new()) };
+    let mut masks = vec![0_u16; docs.len()];
+    for (n, term) in query.terms.iter().enumerate() {
+        if let Some(mut list) = postings(segment, f.profile, &term.text, IndexRecordOption::Basic)? {
+            meet(&docs, &mut list, |at, _| {
+                if let Some(mask) = masks.get_mut(at) {
+                    *mask |= 1 << n;
+                }
+            });
+        }
+    }
+    Ok(docs.into_iter().zip(masks).collect())
+}
+
+/// Terms in the average profile.
+fn average_length(reader: &Reader) -> Result<f64, RecallError> {
+    let (mut tokens, mut docs) = (0_u64, 0_u64);
+    for segment in reader.searcher().segment_readers() {
+        tokens += segment.inverted_index(reader.fields().profile)?.total_num_tokens();
+        docs += segment
+            .inverted_index(reader.fields().kind)?
+            .doc_freq(&tantivy::Term::from_field_text(reader.fields().kind, "session"))
+            .map(u64::from)?;
+    }
+    Ok((tokens as f64 / docs.max(1) as f64).max(1.0))
+}

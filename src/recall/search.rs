@@ -1,0 +1,128 @@
+//! Searching: by record over everything that the filters leave, by session through the routing that hooks use.
+
+use super::ask::{Answer, Ask, By, Deadline, RecallError};
+use super::entry::{Entry, entries, hit};
+use super::excerpt;
+use super::query::{Query, analyse};
+use super::rank::{Ranked, Ranker};
+use super::scope::{Docs, time};
+use crate::index::{Reader, Stored, fold_path};
+use tantivy::{DocAddress, SegmentReader};
+
+/// Answers a question. Errors: [`RecallError`]; a question that finds nothing is an empty answer.
+pub fn search(reader: &Reader, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
+    let query = analyse(reader, &ask.text)?;
+    deadline.check()?;
+    match ask.by {
+        By::Session => by_session(reader, &query, ask, deadline),
+        By::Record => by_record(reader, &query, ask, deadline),
+    }
+}
+
+fn by_session(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
+    let found = entries(reader, query, ask, deadline)?;
+    let coverage = found.iter().map(|e| e.coverage).fold(0.0, f64::max);
+    let routed = found.iter().map(|e| e.session.clone()).collect();
+    let hits = found.into_iter().take(ask.limit).map(Entry::into_hit).collect();
+    Ok(Answer { hits, routed, coverage })
+}
+
+fn by_record(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
+    if query.terms.is_empty() {
+        // Words that nothing holds find nothing; no words at all ask for the newest.
+        let listing = query.words == 0 && ask.text.trim().is_empty();
+        return if listing { newest(reader, query, ask, deadline) } else { Ok(Answer::default()) };
+    }
+    let ranker = Ranker::new(reader, query)?;
+    let mut ranked = Vec::new();
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        let docs = filter(reader, segment, ask)?;
+        ranked.append(&mut ranker.segment(ord, &docs)?);
+        deadline.check()?;
+    }
+    ranked.retain(|r| !reader.searcher().segment_reader(r.at.segment_ord).is_deleted(r.at.doc_id));
+    let coverage = ranked.iter().map(|r| query.coverage(r.mask)).fold(0.0, f64::max);
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.at.cmp(&b.at)));
+    let best = read(reader, ranked, ask.limit)?;
+    let mut answer = Answer { coverage, ..Answer::default() };
+    for (ranked, doc) in best {
+        deadline.check()?;
+        let lines = excerpt::lines(query, std::slice::from_ref(&doc));
+        let mut hit = hit(&doc, ranked.score, lines);
+        if ask.explain {
+            hit.explain = Some(ranker.explain(&ranked)?);
+        }
+        answer.hits.push(hit);
+    }
+    Ok(answer)
+}
+
+/// Reads the best documents, ties by id. Documents of kind session only carry a profile and are no answer, unless asked for.
+fn read(reader: &Reader, ranked: Vec<Ranked>, limit: usize) -> Result<Vec<(Ranked, Stored)>, RecallError> {
+    let mut best: Vec<(Ranked, Stored)> = Vec::new();
+    for r in ranked {
+        let tied = best.last().is_some_and(|(last, _)| last.score.total_cmp(&r.score).is_eq());
+        if best.len() >= limit && !(tied && best.len() < limit + 100) {
+            break;
+        }
+        best.push((r, reader.stored(r.at)?));
+    }
+    best.sort_by(|a, b| b.0.score.total_cmp(&a.0.score).then_with(|| a.1.id.cmp(&b.1.id)));
+    best.truncate(limit);
+    Ok(best)
+}
+
+fn newest(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
+    let mut found = Vec::new();
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        let docs: Vec<_> = match filter(reader, segment, ask)? {
+            Docs::All => segment.doc_ids_alive().collect(),
+            Docs::Only(docs) => docs,
+        };
+        for doc in docs {
+            let at = DocAddress::new(ord, doc);
+            found.push((time(reader, at)?, at));
+        }
+        deadline.check()?;
+    }
+    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let mut answer = Answer::default();
+    for (_, at) in found.into_iter().take(ask.limit) {
+        let doc = reader.stored(at)?;
+        answer.hits.push(hit(&doc, 0.0, excerpt::lines(query, std::slice::from_ref(&doc))));
+    }
+    Ok(answer)
+}
+
+fn filter(reader: &Reader, segment: &SegmentReader, ask: &Ask) -> Result<Docs, RecallError> {
+    let f = reader.fields();
+    let mut docs = Docs::All;
+    // The narrow ones first: what follows only looks at what they left.
+    if let Some(file) = &ask.file {
+        docs = docs.keep(segment, f.files, &fold_path(file))?;
+    }
+    let filters = [
+        (f.session, &ask.session),
+        (f.command, &ask.command),
+        (f.status, &ask.status),
+        (f.kind, &ask.kind),
+        (f.speaker, &ask.speaker),
+        (f.project, &ask.project),
+        (f.host, &ask.host),
+    ];
+    for (field, value) in filters {
+        if let Some(value) = value {
+            docs = docs.keep(segment, field, value)?;
+        }
+    }
+    if let Some(current) = &ask.exclude_session {
+        docs = docs.drop(segment, f.session, current)?;
+    }
+    match ask.since_ms {
+        Some(since) => docs.since(segment, since),
+        None => Ok(docs),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;
