@@ -565,7 +565,11 @@ fn signals() -> Result<Receiver<()>, DrainError> {
     static SIGNALS: OnceLock<Result<Receiver<()>, String>> = OnceLock::new();
     let made = SIGNALS.get_or_init(|| {
         let (signal, signals) = unbounded();
-        ctrlc::set_handler(move || drop(signal.send(()))).map_err(|e| e.to_string())?;
+        ctrlc::set_handler(move || {
+            // The receiver lives as long as the process.
+            signal.send(()).ok();
+        })
+        .map_err(|e| e.to_string())?;
         Ok(signals)
     });
     made.clone().map_err(DrainError::Start)
