@@ -4,7 +4,6 @@
 //! identifier (joined by `_`, case and digit borders); a lone word has one form, its stem.
 
 use super::stem::stem;
-use super::stop::is_stop;
 
 /// The longest whole form that is kept. Units: bytes; a sha256 and a deep path fit.
 const WHOLE_BYTES: usize = 96;
@@ -57,8 +56,10 @@ pub(super) fn forms(atoms: &[Atom], position: usize, bounds: (usize, usize), mut
         emit(Form { text, position: position + at, span, from: bounds.0, to: bounds.1 });
     };
     if let [only] = atoms {
-        if !is_stop(&only.text) && only.text.len() <= WHOLE_BYTES {
-            put(stem(only.text.clone()), 0, 1);
+        if only.text.len() <= WHOLE_BYTES
+            && let Some(stem) = stem(&only.text)
+        {
+            put(stem, 0, 1);
         }
         return;
     }
@@ -104,8 +105,12 @@ pub(super) fn forms(atoms: &[Atom], position: usize, bounds: (usize, usize), mut
         let lone_letter = atom.text.chars().nth(1).is_none();
         // The 256 of sha256 and the 0308 of E0308 mean nothing alone.
         let tail = level == 0 && is_number(atom);
-        if !lone_letter && !tail && !is_stop(&atom.text) && atom.text.len() <= WHOLE_BYTES {
-            put(stem(atom.text.clone()), at, 1);
+        if !lone_letter
+            && !tail
+            && atom.text.len() <= WHOLE_BYTES
+            && let Some(stem) = stem(&atom.text)
+        {
+            put(stem, at, 1);
         }
     }
 }

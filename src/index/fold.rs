@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// Normalises to NFKC (half-width kana, ligatures, full-width letters); ASCII is borrowed as it is. Case is kept: it shows word borders.
+/// Normalises to NFKC (half-width kana, ligatures, full-width letters); text whose words are all ASCII is borrowed as it is, since
+/// what is between words does not matter. Case is kept: it shows word borders.
 pub(super) fn normalise(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) }
+    let plain = text.is_ascii() || !text.chars().any(|c| !c.is_ascii() && is_word(c));
+    if plain { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) }
 }
 
 /// Appends `c` in lower case without accents.

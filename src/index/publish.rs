@@ -20,6 +20,9 @@ const HEAP_BYTES: usize = 50_000_000;
 /// More segments than this, and [`Writer::settle`] merges. Each costs every recall hook about a tenth of a millisecond.
 const SETTLED_SEGMENTS: usize = 4;
 
+/// Stored documents are compressed in blocks of this size: larger ones take less disk, smaller ones less time to read.
+const STORE_BLOCK_BYTES: usize = 64 * 1024;
+
 /// The one writer of the index.
 pub struct Writer {
     home: Home,
@@ -70,8 +73,11 @@ impl Writer {
         fs::make_private_dir(&path)?;
         let directory = WriteDirectory::open(&path).at("create", &path)?;
         // No thread of its own for compressing: the drainer has two cores at best, and sessions run on them.
-        let settings =
-            IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+        let settings = IndexSettings {
+            docstore_compress_dedicated_thread: false,
+            docstore_blocksize: STORE_BLOCK_BYTES,
+            ..IndexSettings::default()
+        };
         let index = Index::create(directory, schema().0, settings).at("create", &path)?;
         Self::with(home, generation, index, false)
     }

@@ -14,8 +14,8 @@ use tantivy::DocAddress;
 const LOOK_INTO: usize = 5;
 /// The records that lines are taken from.
 const RECORDS: usize = 6;
-/// Weights of profile and best record in the order of sessions.
-const PROFILE: f64 = 0.5;
+/// Weight of the profile in the order of sessions; the best record has the rest.
+const PROFILE: f64 = 0.4;
 
 /// What one session has to say.
 #[derive(Debug, Clone)]
@@ -47,9 +47,14 @@ pub(super) fn entries(
     deadline.check()?;
     let ranker = Ranker::new(reader, query)?;
     let mut found: Vec<(f64, f64, Route, Vec<Ranked>)> = Vec::new();
-    for route in routes {
-        let Some(session) = route.profile.sessions.first() else { continue };
-        let ranked = records(reader, &ranker, session, ask)?;
+    // What a person asked to be noted belongs to no session: it answers for the project, judged by its words alone.
+    let notes = Route { profile: Stored::default(), share: 0.0, score: 0.0 };
+    for route in routes.into_iter().chain(ask.session.is_none().then_some(notes)) {
+        let source = match route.profile.sessions.first() {
+            Some(session) => Source::Session(session),
+            None => Source::Notes,
+        };
+        let ranked = records(reader, &ranker, source, ask)?;
         deadline.check()?;
         let coverage = ranked.iter().take(RECORDS).map(|r| query.coverage(r.mask)).fold(0.0, f64::max);
         let Some(best) = ranked.first() else { continue };
@@ -58,7 +63,8 @@ pub(super) fn entries(
         }
         // A record that holds every term often approaches 2.2 times the weight; prose seldom passes 1.
         let record = if query.mass > 0.0 { best.score / query.mass } else { 0.0 };
-        let score = PROFILE * route.score + (1.0 - PROFILE) * record;
+        let profile = if source == Source::Notes { coverage } else { route.score };
+        let score = PROFILE * profile + (1.0 - PROFILE) * record;
         found.push((score, coverage, route, ranked));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.profile.id.cmp(&b.2.profile.id)));
@@ -80,24 +86,40 @@ pub(super) fn entries(
         } else {
             None
         };
-        let header = header(reader, &session)?.unwrap_or_else(|| best.clone());
+        let about = if session.is_empty() { None } else { header(reader, &session)? };
+        let header = about.unwrap_or_else(|| best.clone());
         let lines = excerpt::lines(query, &top);
         entries.push(Entry { session, header, best, lines, score, coverage, explain });
     }
     Ok(entries)
 }
 
-/// The records of one session that hold any term, best first; ties by place.
-fn records(reader: &Reader, ranker: &Ranker, session: &str, ask: &Ask) -> Result<Vec<Ranked>, RecallError> {
+/// Where an entry's records come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source<'a> {
+    /// What was said in a session: the records themselves, since what derives from them repeats them.
+    Session(&'a str),
+    /// The notes of the project.
+    Notes,
+}
+
+/// The records of a source that hold any term, best first; ties by place.
+fn records(reader: &Reader, ranker: &Ranker, source: Source, ask: &Ask) -> Result<Vec<Ranked>, RecallError> {
     let f = reader.fields();
     let mut all = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
-        let mut docs = Docs::Only(holding(segment, f.session, session)?);
+        let (list, value, kind) = match source {
+            Source::Session(session) => (f.session, session, "observation"),
+            Source::Notes => (f.kind, "note", "note"),
+        };
+        let mut docs = Docs::Only(holding(segment, list, value)?);
         if docs == Docs::Only(Vec::new()) {
             continue;
         }
-        // The records themselves: what derives from them repeats them.
-        docs = docs.keep(segment, f.kind, "observation")?;
+        docs = docs.keep(segment, f.kind, kind)?;
+        if let Some(project) = &ask.project {
+            docs = docs.keep(segment, f.project, project)?;
+        }
         for (field, value) in [(f.speaker, &ask.speaker), (f.command, &ask.command)] {
             if let Some(value) = value {
                 docs = docs.keep(segment, field, value)?;

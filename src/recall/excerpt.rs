@@ -4,8 +4,9 @@
 //! a piece of the source text as it is, never put together from two places.
 
 use super::ask::Line;
-use super::query::Query;
+use super::query::{Query, QueryTerm};
 use crate::index::{Stored, tokens};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 /// Lines of one entry.
 pub(super) const MAX_LINES: usize = 3;
@@ -26,11 +27,12 @@ struct Piece<'a> {
 /// Chooses lines from `records`, the best of them first.
 pub(super) fn lines(query: &Query, records: &[Stored]) -> Vec<Line> {
     let mut pieces = Vec::new();
+    let needles = Needles::new(query);
     for (n, record) in records.iter().enumerate() {
         // An earlier record is the better one.
         let rank = 1.0 / (1.0 + 0.15 * n as f64);
         for (text, weight) in [(&record.prose, 1.0), (&record.tool, 0.7)] {
-            for text in split(text).take(MAX_PIECES) {
+            for text in split(text).take(MAX_PIECES).filter(|t| needles.may_hold(t)) {
                 let mask = mask(query, text);
                 if mask != 0 {
                     let score = rank * weight * brevity(text);
@@ -79,6 +81,39 @@ fn line(text: &str, record: &Stored) -> Option<Line> {
     let uuid = Some(record.record.clone()).filter(|r| !r.is_empty());
     let text = text.trim();
     (!text.is_empty()).then(|| Line { text: text.to_owned(), record: uuid, speaker: record.speaker.clone() })
+}
+
+/// Tells quickly which lines cannot hold any term: most, and analysing a line costs far more than scanning it.
+struct Needles(Option<AhoCorasick>);
+
+impl Needles {
+    fn new(query: &Query) -> Self {
+        let needles = query.terms.iter().filter(|t| t.text.is_ascii()).map(needle);
+        // Without a scanner every line is analysed.
+        Self(
+            AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+                .ascii_case_insensitive(true)
+                .build(needles)
+                .ok(),
+        )
+    }
+
+    fn may_hold(&self, text: &str) -> bool {
+        // Folding changes other letters, so their lines are all analysed.
+        !text.is_ascii() || self.0.as_ref().is_none_or(|scanner| scanner.is_match(text))
+    }
+}
+
+/// What the surface of a word shares with its stem: `retry`, `retried` and `retries` all hold `retr`.
+fn needle(term: &QueryTerm) -> &str {
+    let cut = match term.text.len() {
+        _ if term.whole => None,
+        3 if term.text.ends_with('i') => Some(2),
+        0..=3 => None,
+        len => Some(len - 1),
+    };
+    cut.and_then(|to| term.text.get(..to)).unwrap_or(&term.text)
 }
 
 /// The terms of the query that a text holds.
@@ -135,7 +170,6 @@ impl<'a> Iterator for Cuts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::query::QueryTerm;
     use proptest::prelude::*;
 
     fn query(words: &[&str]) -> Query {
@@ -161,6 +195,22 @@ mod tests {
         let found = lines(&query(&["port", "staging"]), &[record(text)]);
         assert_eq!(found[0].text, "We chose port 8443 for staging because 8080 was taken.");
         assert_eq!(found[0].record.as_deref(), Some("u1"));
+    }
+
+    #[test]
+    fn words_are_found_in_any_form_and_case() {
+        let pairs = [
+            ("retry", "We RETRIED it."),
+            ("try", "He tries again."),
+            ("parseRetryAfter", "call parseRetryAfter(x)"),
+            ("src/a.rs", "in src/a.rs:4"),
+            ("configuration", "It was configured so."),
+            ("cafe", "Le café."),
+            ("relational", "Relations matter."),
+        ];
+        for (word, text) in pairs {
+            assert_eq!(lines(&query(&[word]), &[record(text)]).len(), 1, "{word} in {text}");
+        }
     }
 
     proptest! {

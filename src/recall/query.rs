@@ -19,9 +19,9 @@ const TAIL_BYTES: usize = 2 * 1024;
 /// At most so many different terms are looked up.
 const MAX_LOOKUPS: usize = 120;
 /// A part of a compound that is itself known as a whole.
-const PART_WEIGHT: f64 = 0.3;
+const PART_WEIGHT: f64 = 0.4;
 /// A term that nothing holds may be a typing error.
-const UNKNOWN_WEIGHT: f64 = 0.6;
+const UNKNOWN_WEIGHT: f64 = 0.9;
 
 /// One term of a query.
 #[derive(Debug, Clone)]

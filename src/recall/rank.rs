@@ -51,8 +51,8 @@ impl<'a> Ranker<'a> {
     pub(super) fn new(reader: &'a Reader, query: &'a Query) -> Result<Self, RecallError> {
         let f = reader.fields();
         let table = [
-            (f.prose, "prose", 1.0, 0.6),
-            (f.tool, "tool", 0.45, 0.6),
+            (f.prose, "prose", 1.0, 0.4),
+            (f.tool, "tool", 0.25, 0.6),
             (f.request, "request", 0.8, 0.3),
             (f.title, "title", 0.8, 0.3),
             (f.files, "files", 0.5, 0.0),

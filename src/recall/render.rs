@@ -78,7 +78,9 @@ fn head(doc: &Stored, session: &str) -> String {
         text.push(' ');
         text.push_str(&clock::format(Millis(doc.time_ms)));
     }
-    text.push_str(&format!(" session {}", cut(&clean(session), 64)));
+    if !session.is_empty() {
+        text.push_str(&format!(" session {}", cut(&clean(session), 64)));
+    }
     if !doc.status.is_empty() {
         text.push_str(&format!(" status: {}", clean(&doc.status)));
     }

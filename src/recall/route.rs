@@ -13,7 +13,7 @@ use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, TERMINATED};
 /// A profile must cover this share of the query's weight among sessions.
 const SIGNAL: f64 = 0.25;
 /// How much the length of a profile counts.
-const LENGTH: f64 = 0.25;
+const LENGTH: f64 = 0.2;
 
 /// One session that may answer.
 #[derive(Debug, Clone)]

@@ -156,3 +156,24 @@ fn a_state_that_cannot_be_written_costs_only_the_memory_of_it() {
     fs::replace(&world.home.shown(), b"not a directory", fs::Sync::No).unwrap();
     assert!(world.prompt("e1", QUESTION).is_some());
 }
+
+#[test]
+fn a_note_of_the_project_answers_without_a_session() {
+    let world = World::new();
+    let mut writer = crate::index::Writer::open(&world.home).unwrap().writer;
+    let note = crate::index::Document {
+        id: "n-1".into(),
+        kind: "note".into(),
+        project: "app-0000000001".into(),
+        prose: "Deploy only on Tuesdays, after the backup of the billing database.".into(),
+        ..Default::default()
+    };
+    writer.upsert(&note).unwrap();
+    writer
+        .upsert(&crate::index::Document { id: "n-2".into(), project: "other-000000002".into(), ..note })
+        .unwrap();
+    writer.commit(2).unwrap();
+    let text = world.prompt("e1", "when may we deploy the billing database?").unwrap();
+    assert_eq!(text.matches("Tuesdays").count(), 1, "{text}");
+    assert!(text.contains("[1] note\n- (note) Deploy only"), "{text}");
+}
