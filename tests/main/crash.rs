@@ -4,6 +4,7 @@
 
 use crate::support::{Out, Sandbox, Transcript, payload};
 use serde_json::json;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -40,58 +41,60 @@ fn at_every_step(
     fault: Fault,
     args: &[&str],
     stdin: &str,
-    after: impl Fn(usize, &Sandbox, &Out) + Sync,
-) -> usize {
+    after: impl Fn(&Sandbox, &Out) + Sync,
+) {
     let next = AtomicUsize::new(1);
     let done = AtomicBool::new(false);
-    let steps = AtomicUsize::new(0);
     let failed: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    let one = || {
+    let one = |n: usize, home: &Sandbox, log: &Path| {
+        let (name, value) = match fault {
+            Fault::Kill => ("STEP_KILL", n.to_string()),
+            Fault::NoSpace => ("STEP_FAIL", format!("{n}:ENOSPC")),
+        };
+        let env = [(name, value.as_str()), ("STEP_LOG", log.to_str().unwrap())];
+        let out = home.sinker_with(args, stdin.as_bytes(), &env);
+        if passed(log).len() < n {
+            assert_eq!(out.code, Some(0), "an untouched run failed: {out}");
+            done.store(true, Ordering::SeqCst);
+        } else if matches!(fault, Fault::Kill) {
+            assert!(out.killed(), "it was not killed: {out}");
+        } else {
+            assert!(matches!(out.code, Some(0 | 1)) && !out.stderr.contains("panicked"), "{out}");
+        }
+        after(home, &out);
+    };
+    let work = || {
         while !done.load(Ordering::SeqCst) {
             let n = next.fetch_add(1, Ordering::SeqCst);
-            assert!(n < TOO_MANY, "the run never ends untouched");
             let home = start.copy();
-            let log = home.root().join(format!("steps-{:?}-{n}", std::thread::current().id()));
-            let (name, value) = match fault {
-                Fault::Kill => ("STEP_KILL", n.to_string()),
-                Fault::NoSpace => ("STEP_FAIL", format!("{n}:ENOSPC")),
-            };
-            let env = [(name, value.as_str()), ("STEP_LOG", log.to_str().unwrap())];
-            let out = home.sinker_with(args, stdin.as_bytes(), &env);
-            let passed = std::fs::read_to_string(&log).unwrap_or_default();
-            let at = passed.lines().nth(n - 1).unwrap_or("(none)").to_owned();
-            if passed.lines().count() < n {
-                assert_eq!(out.code, Some(0), "an untouched run failed: {out}");
-                steps.fetch_max(n - 1, Ordering::SeqCst);
-                done.store(true, Ordering::SeqCst);
-            } else if matches!(fault, Fault::Kill) {
-                assert!(out.killed(), "step {at}: {out}");
-            } else {
-                assert!(
-                    matches!(out.code, Some(0 | 1)) && !out.stderr.contains("panicked"),
-                    "step {at}: {out}"
-                );
-            }
-            let check = std::panic::AssertUnwindSafe(|| after(n, &home, &out));
-            if let Err(why) = std::panic::catch_unwind(check) {
+            let log = home.at("steps.log");
+            let tried = catch_unwind(AssertUnwindSafe(|| one(n, &home, &log)));
+            if let Err(why) = tried {
                 let why = why.downcast_ref::<String>().cloned().unwrap_or_else(|| "panic".to_owned());
-                failed.lock().unwrap().push(format!("after step {at}: {why}"));
+                let steps = passed(&log);
+                let step = steps.get(n - 1).or(steps.last()).cloned().unwrap_or_default();
+                failed.lock().unwrap().push(format!("step {n} ({step}): {why}"));
+            }
+            let hopeless = failed.lock().unwrap().len() >= 3 || n > TOO_MANY;
+            if hopeless {
                 done.store(true, Ordering::SeqCst);
             }
             std::fs::remove_dir_all(home.home()).ok();
-            std::fs::remove_file(&log).ok();
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(one);
-        }
+        scope.spawn(work);
+        scope.spawn(work);
     });
+    let tried = next.into_inner();
+    assert!((3..TOO_MANY).contains(&tried), "{tried} steps: there must be some, and an end");
     let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{}", failed.join("\n"));
-    let steps = steps.into_inner();
-    assert!(steps > 0, "no step was passed");
-    steps
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// The steps a run passed, by name.
+fn passed(log: &Path) -> Vec<String> {
+    std::fs::read_to_string(log).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 /// A clean drain, then: the rows of an undisturbed run, and an index that agrees.
@@ -126,7 +129,7 @@ fn a_hook_killed_at_any_step_leaves_a_whole_pointer_or_none() {
         let stdin = format!("{}\n", payload(name, &sandbox, &transcript));
         for fault in [Fault::Kill, Fault::NoSpace] {
             let args = ["hook", "claude", event];
-            at_every_step(&sandbox, fault, &args, &stdin, |_, home, out| {
+            at_every_step(&sandbox, fault, &args, &stdin, |home, out| {
                 assert_eq!(out.stdout, "");
                 for entry in home.spool("new") {
                     let bytes = std::fs::read(home.at("spool/new").join(&entry)).unwrap();
@@ -144,15 +147,13 @@ fn a_hook_killed_at_any_step_leaves_a_whole_pointer_or_none() {
 #[test]
 fn a_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
     let (start, expected) = spooled();
-    let steps =
-        at_every_step(&start, Fault::Kill, &["drain", "--once"], "", |_, home, _| recovers(home, &expected));
-    eprintln!("{steps} steps");
+    at_every_step(&start, Fault::Kill, &["drain", "--once"], "", |home, _| recovers(home, &expected));
 }
 
 #[test]
 fn a_drain_without_space_at_any_step_ends_in_the_undisturbed_result() {
     let (start, expected) = spooled();
-    at_every_step(&start, Fault::NoSpace, &["drain", "--once"], "", |_, home, _| recovers(home, &expected));
+    at_every_step(&start, Fault::NoSpace, &["drain", "--once"], "", |home, _| recovers(home, &expected));
 }
 
 /// The second drain finds a store, an index and a cursor: other steps than the first.
@@ -165,7 +166,7 @@ fn a_later_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
     let undisturbed = sandbox.copy();
     undisturbed.drain_once();
     let expected = undisturbed.dump();
-    at_every_step(&sandbox, Fault::Kill, &["drain", "--once"], "", |_, home, _| recovers(home, &expected));
+    at_every_step(&sandbox, Fault::Kill, &["drain", "--once"], "", |home, _| recovers(home, &expected));
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn an_import_killed_at_any_step_ends_in_the_undisturbed_result() {
     undisturbed.import(&[&folder]);
     let expected = undisturbed.dump();
     let args = ["import", folder.to_str().unwrap(), "--json"];
-    at_every_step(&sandbox, Fault::Kill, &args, "", |_, home, _| {
+    at_every_step(&sandbox, Fault::Kill, &args, "", |home, _| {
         home.import(&[Path::new(&folder)]);
         recovers(home, &expected);
     });
@@ -186,7 +187,7 @@ fn an_import_killed_at_any_step_ends_in_the_undisturbed_result() {
 fn a_rebuild_killed_at_any_step_leaves_an_index_that_agrees() {
     let (start, expected) = spooled();
     start.drain_once();
-    at_every_step(&start, Fault::Kill, &["index", "rebuild"], "", |_, home, _| recovers(home, &expected));
+    at_every_step(&start, Fault::Kill, &["index", "rebuild"], "", |home, _| recovers(home, &expected));
 }
 
 /// F41 as a model: the disk is full from step n on, in hook and drainer, and then there is space again.

@@ -235,7 +235,7 @@ fn the_demo_command_shows_the_whole_way_and_leaves_nothing_behind() {
     let out = sandbox.sinker(&["demo"]);
     assert_eq!(out.code, Some(0), "{out}");
     assert!(out.stdout.contains("additionalContext"), "{out}");
-    assert!(!out.stdout.contains("ghp_FAKE") && !out.stdout.contains("NF-88-1123"), "{out}");
+    assert!(!out.stdout.contains("ghp_H4rb0r") && !out.stdout.contains("NF-88-1123"), "{out}");
     assert!(!out.stdout.contains('\u{1b}'), "colour without a terminal");
     let after: Vec<_> =
         walkdir::WalkDir::new(sandbox.root()).into_iter().map(|e| e.unwrap().into_path()).collect();
