@@ -3,17 +3,16 @@
 //!
 //! `tantivy_alone TRANSCRIPTS HOME`: reads all text first, then indexes it into `HOME/index` with one commit, and prints one JSON object.
 
-use anyhow::Context as _;
 use serde_json::Value;
 use sinker::clock::Stopwatch;
 use sinker::config::Home;
 use sinker::index::{Document, Writer};
 use std::io::Write as _;
 
-fn main() -> anyhow::Result<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args_os().skip(1);
-    let transcripts = args.next().context("usage: tantivy_alone TRANSCRIPTS HOME")?;
-    let home = Home::at(args.next().context("usage: tantivy_alone TRANSCRIPTS HOME")?);
+    let transcripts = args.next().ok_or("usage: tantivy_alone TRANSCRIPTS HOME")?;
+    let home = Home::at(args.next().ok_or("usage: tantivy_alone TRANSCRIPTS HOME")?);
     let mut documents = Vec::new();
     for entry in walkdir::WalkDir::new(transcripts).sort_by_file_name() {
         let entry = entry?;

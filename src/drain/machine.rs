@@ -148,8 +148,9 @@ pub struct Desk {
     begun: bool,
 }
 
-/// Files in work at once: the reader takes one after another, so this only keeps it from waiting.
-const MAX_ACTIVE: usize = 4;
+/// Files in work at once. The reader takes one after another; the others are read and wait for their transaction, or wait to be read.
+/// So many that a transaction of small files is not cut short for want of them.
+pub(super) const MAX_ACTIVE: usize = 128;
 /// `Once` and `Import` give a file up after this many failures in a row.
 const MAX_TRIES: u32 = 3;
 const SCAN_EVERY_MS: i64 = 2_000;

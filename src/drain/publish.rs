@@ -17,16 +17,30 @@ pub(super) enum Order {
     Rebuild(Sender<Result<(), String>>),
 }
 
-/// When the store gains nothing for this long, what it has is published.
-const QUIET: Duration = Duration::from_millis(120);
-/// Under load it is published this often: fewer, larger segments.
-const LOAD: Duration = Duration::from_secs(4);
+/// When the index is published: after so long without a commit of the store, and under load this often. Fewer publications make
+/// fewer, larger segments, and fewer merges.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// The store has gained nothing for this long.
+    pub quiet: Duration,
+    /// It gains all the time.
+    pub load: Duration,
+}
+
+impl Pace {
+    /// Sessions wait for their words.
+    pub(super) const LIVE: Self = Self { quiet: Duration::from_millis(120), load: Duration::from_secs(4) };
+    /// A person waits for the end, which publishes at once.
+    pub(super) const BULK: Self = Self { quiet: Duration::from_secs(3), load: Duration::from_secs(30) };
+}
+
 /// Documents read from the store at once.
 const CHUNK: usize = 256;
 
 /// The publisher.
 pub(super) struct Publisher {
     home: Home,
+    pace: Pace,
     store: Reader,
     writer: Option<index::Writer>,
     /// The store sequence that the index will show once it is committed, and the one it shows.
@@ -46,9 +60,9 @@ pub(super) enum PublishError {
 
 impl Publisher {
     /// Opens store and index and closes the gap between them (D6).
-    pub(super) fn open(home: &Home, progress: Arc<Progress>) -> Result<Self, PublishError> {
+    pub(super) fn open(home: &Home, pace: Pace, progress: Arc<Progress>) -> Result<Self, PublishError> {
         let store = Reader::open(home)?;
-        let mut publisher = Self { home: home.clone(), store, writer: None, written: 0, shown: 0, progress };
+        let mut publisher = Self { home: home.clone(), pace, store, writer: None, written: 0, shown: 0, progress };
         publisher.reopen()?;
         Ok(publisher)
     }
@@ -128,8 +142,8 @@ impl Publisher {
     fn gather(&mut self, committed: &Receiver<u64>) {
         let watch = clock::Stopwatch::start();
         loop {
-            let left = watch.left(LOAD);
-            match committed.recv_timeout(QUIET.min(left)) {
+            let left = watch.left(self.pace.load);
+            match committed.recv_timeout(self.pace.quiet.min(left)) {
                 Ok(_) if !left.is_zero() => {
                     // Reading now spreads the work; only the commit waits.
                     if let Err(error) = self.read_in() {

@@ -3,7 +3,7 @@
 use super::figures::Board;
 use super::machine::{self, Effect, Event, Job, Mode, Request, State};
 use super::progress::Progress;
-use super::publish::{Order, Publisher};
+use super::publish::{Order, Pace, Publisher};
 use super::read::{self, Task};
 use super::sweep;
 use super::watch::Watch;
@@ -80,7 +80,7 @@ pub fn rebuild(home: &Home) -> Result<u64, DrainError> {
     prepare(home)?;
     drop(Store::open(home)?);
     let progress = Arc::new(Progress::default());
-    let mut publisher = Publisher::open(home, Arc::clone(&progress)).map_err(start)?;
+    let mut publisher = Publisher::open(home, Pace::BULK, Arc::clone(&progress)).map_err(start)?;
     publisher.rebuild().map_err(start)?;
     let store = Reader::open(home)?;
     Board::new().write(home, &store, &progress, true);
@@ -148,19 +148,18 @@ impl Drainer {
             drop(write);
         }
         let progress = Arc::new(Progress::default());
-        let publisher = Publisher::open(home, Arc::clone(&progress)).map_err(start)?;
+        let live = matches!(options.mode, Mode::Serve { .. });
+        let pace = if live { Pace::LIVE } else { Pace::BULK };
+        let publisher = Publisher::open(home, pace, Arc::clone(&progress)).map_err(start)?;
         let halt = Arc::new(AtomicBool::new(false));
-        let (tasks, task_queue) = bounded(4);
+        let (tasks, task_queue) = bounded(machine::MAX_ACTIVE);
         // Batches hold megabytes: two wait at most.
         let (parcels, parcel_queue) = bounded(2);
         let (committed, commits) = bounded(64);
         let (orders, order_queue) = bounded(4);
         let (finished, done) = unbounded();
         let (waker, wake) = bounded(1);
-        let hold = match options.mode {
-            Mode::Serve { .. } => Duration::ZERO,
-            Mode::Once | Mode::Import => Duration::from_millis(150),
-        };
+        let hold = if live { Duration::ZERO } else { Duration::from_millis(800) };
         let writer = Writer {
             home: home.clone(),
             secret: secret.clone(),

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Deeper than any layout of the host: `<slug>/<session>/subagents/workflows/<run>/agent-….jsonl`.
-const MAX_DEPTH: usize = 8;
+/// Deeper than any layout of the host (`<slug>/<session>/subagents/workflows/<run>/agent-….jsonl`), and than what a person keeps.
+const MAX_DEPTH: usize = 64;
 /// A last line without a newline that nobody touched for this long will not be finished. Units: milliseconds.
 pub(super) const SETTLE_MS: i64 = 60_000;
 

@@ -49,7 +49,7 @@ impl Writer {
         // Tasks whose rows were lost with a transaction: what still comes of them is passed over.
         let mut lost: BTreeSet<PathBuf> = BTreeSet::new();
         loop {
-            let Ok(first) = self.parcels.recv() else { return };
+            let Ok(first) = self.parcels.recv() else { return store.settle() };
             let mut pending = Pending::default();
             let mut names = BTreeSet::new();
             let done = self.transaction(&mut store, first, &mut pending, &mut names, &mut lost);

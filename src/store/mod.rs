@@ -97,11 +97,19 @@ impl Store {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // FULL: a commit that was answered survives a power cut, and only then is the spool entry removed.
         connection.pragma_update(None, "synchronous", "FULL")?;
+        // A long transaction grows the log; once it is written back, the file is cut to this. Units: bytes.
+        connection.pragma_update(None, "journal_size_limit", 4 * 1024 * 1024)?;
         connection.pragma_update(None, "cache_size", -16_000)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         migrate::migrate(&mut connection, &path)?;
         let seq = connection.query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))?;
         Ok(Self { connection, seq })
+    }
+
+    /// Writes the log back into the file and empties it, as far as readers let it: before the process ends.
+    pub fn settle(&self) {
+        // What it leaves is done by the next one.
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).ok();
     }
 
     /// The sequence of the newest committed change.

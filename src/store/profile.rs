@@ -7,9 +7,6 @@ use std::collections::BTreeSet;
 
 /// More terms than this tell a session from no other. The ones kept are those that sort first by hash, whatever the order they came in.
 const MAX_TERMS: usize = 30_000;
-/// Of a tool's output only the beginning is profiled: the rest is mostly bulk. Units: bytes.
-const TOOL_BYTES: usize = 4096;
-
 impl Write<'_> {
     /// Brings a session's profile up to date; `terms` splits a text into the terms of the index. Returns the terms, joined by spaces.
     pub(super) fn profile(
@@ -34,7 +31,7 @@ impl Write<'_> {
         let before = set.len();
         let mut newest = upto;
         let mut query = self.transaction.prepare_cached(
-            "SELECT l.n, d.codec, d.body FROM links l JOIN documents d ON d.n = l.document
+            "SELECT l.n, d.codec, d.body, d.speaker FROM links l JOIN documents d ON d.n = l.document
              WHERE l.session = ?1 AND l.n > ?2 AND d.scored = 1 ORDER BY l.n",
         )?;
         let mut rows = query.query(params![session, upto])?;
@@ -42,16 +39,15 @@ impl Write<'_> {
             newest = row.get(0)?;
             let blocks: Vec<Block> = serde_json::from_slice(&unpack(row.get(1)?, row.get(2)?)?)
                 .map_err(|e| StoreError::Body(e.to_string()))?;
+            let speaker: String = row.get(3)?;
+            // What tools print is mostly bulk, and tells sessions apart worse than what was said.
             for block in &blocks {
-                let text = block.text();
-                let part = match block {
-                    Block::Think { .. } | Block::Media { .. } => continue,
-                    Block::Result { .. } | Block::Use { .. } => head(&text, TOOL_BYTES),
-                    _ => &text,
-                };
-                terms(part, &mut |term| {
-                    set.insert(term);
-                });
+                let Block::Text { t } = block else { continue };
+                if speaker != "tool" {
+                    terms(t, &mut |term| {
+                        set.insert(term);
+                    });
+                }
             }
         }
         drop(rows);
@@ -74,14 +70,6 @@ impl Write<'_> {
         }
         Ok(joined)
     }
-}
-
-fn head(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or(text)
 }
 
 /// FNV-1a: the same in every version and on every machine, which the standard hasher does not promise.
