@@ -26,7 +26,7 @@ pub(super) struct Args {
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     if args.detached {
         // Refused for a group leader, who needs none.
-        drop(rustix::process::setsid());
+        rustix::process::setsid().ok();
     }
     let idle_exit_ms = args.idle_exit.map(|s| i64::from(s) * 1000);
     let mode = if args.once { Mode::Once } else { Mode::Serve { idle_exit_ms } };

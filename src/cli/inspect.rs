@@ -27,6 +27,8 @@ enum View {
     Records,
     /// One a session: what recall routes by
     Segments,
+    /// Documents of kind claim; this version draws none
+    Claims,
 }
 
 #[derive(Serialize)]
@@ -77,8 +79,8 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
                 open
             })?;
         }
-        view => store.each_document(None, |document| {
-            let row = source(&document, view == View::Records);
+        view => store.each_document((view == View::Claims).then_some("claim"), |document| {
+            let row = source(&document, view != View::SourceDocuments);
             put(line(args.json, &row, || {
                 let time = row.time.unwrap_or("-").to_owned();
                 let text = row.text.as_deref().map(|t| output::headline(t, 200)).unwrap_or_default();

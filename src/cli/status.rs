@@ -136,7 +136,7 @@ fn one_session(home: &Home, session: &str, args: &Args) -> Result<Exit, Failure>
         if stored || watch.left(limit).is_zero() {
             return Ok(tell(session, row, stored, args.json));
         }
-        drop(never.recv_timeout(Duration::from_millis(50)));
+        never.recv_timeout(Duration::from_millis(50)).ok();
     }
 }
 

@@ -13,6 +13,7 @@ mod account;
 mod clean;
 mod commands;
 mod figures;
+mod intake;
 mod lock;
 mod machine;
 mod progress;

@@ -37,7 +37,7 @@ pub(super) enum Parcel {
     /// Rows and the cursor that covers them.
     Batch(Box<Batch>),
     /// The task is at its end.
-    End(Task, End),
+    End(Box<Task>, End),
 }
 
 /// A stretch of a file.
@@ -119,7 +119,7 @@ pub(super) fn run(
             Ok(Err(Fault::Io(error))) => failed(&error),
             Err(_) => End::Odd("reading it ended in a panic".to_owned()),
         };
-        if parcels.send(Parcel::End(task, end)).is_err() {
+        if parcels.send(Parcel::End(Box::new(task), end)).is_err() {
             return;
         }
     }

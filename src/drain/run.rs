@@ -1,6 +1,5 @@
 //! Performs what the machine decides: claims, reads, sweeps, beats, answers; and holds the stages together.
 
-use super::commands::{Reply, answer};
 use super::figures::Board;
 use super::machine::{self, Effect, Event, Job, Mode, Request, State};
 use super::progress::Progress;
@@ -12,12 +11,12 @@ use super::write::Writer;
 use super::{DrainError, Lock, prepare};
 use crate::config::{Home, Project, Secret};
 use crate::redact::Redactor;
-use crate::spool::{self, Claimed, Entry, SpoolError};
+use crate::spool::Entry;
 use crate::store::{Figures, Reader, Store};
 use crate::{fs, index, log};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
@@ -58,6 +57,8 @@ pub struct Outcome {
 ///
 /// Errors: [`DrainError`]. What was committed before an error holds.
 pub fn run(options: &Options, observe: &mut dyn FnMut(&Progress)) -> Result<Outcome, DrainError> {
+    // Before anything can be half done: a signal that comes first would end the process where it stands.
+    signals()?;
     let lock = Lock::take(&options.home)?;
     let mut drainer = Drainer::start(options)?;
     let before = drainer.figures()?;
@@ -99,37 +100,35 @@ enum Exit {
 /// The longest a stage may be silent while files are in work before the heartbeat stops.
 const WEDGED_MS: i64 = 30_000;
 const BEAT_MS: i64 = 2_000;
-/// Entries claimed at once.
-const CLAIM: usize = 256;
 const TICK: Duration = Duration::from_millis(200);
 
-struct Drainer {
-    options: Options,
-    store: Reader,
-    state: State,
-    tasks: Option<Sender<Task>>,
-    orders: Option<Sender<Order>>,
-    done: Receiver<Event>,
-    wake: Receiver<()>,
-    watch: Watch,
-    halt: Arc<AtomicBool>,
-    progress: Arc<Progress>,
-    threads: Vec<JoinHandle<()>>,
-    claims: BTreeMap<String, (PathBuf, Entry)>,
-    newer: HashSet<String>,
-    commands: BTreeMap<String, (PathBuf, Asked)>,
+pub(super) struct Drainer {
+    pub(super) options: Options,
+    pub(super) store: Reader,
+    pub(super) state: State,
+    pub(super) tasks: Option<Sender<Task>>,
+    pub(super) orders: Option<Sender<Order>>,
+    pub(super) done: Receiver<Event>,
+    pub(super) wake: Receiver<()>,
+    pub(super) watch: Watch,
+    pub(super) halt: Arc<AtomicBool>,
+    pub(super) progress: Arc<Progress>,
+    pub(super) threads: Vec<JoinHandle<()>>,
+    pub(super) claims: BTreeMap<String, (PathBuf, Entry)>,
+    pub(super) newer: HashSet<String>,
+    pub(super) commands: BTreeMap<String, (PathBuf, Asked)>,
     /// Files whose project a person named in a command.
-    given: BTreeMap<PathBuf, Project>,
-    board: Board,
-    beat_ms: i64,
+    pub(super) given: BTreeMap<PathBuf, Project>,
+    pub(super) board: Board,
+    pub(super) beat_ms: i64,
 }
 
 /// What a command found when it came, to tell what it did.
-struct Asked {
-    files: u64,
-    observations: u64,
-    documents: u64,
-    odd: u64,
+pub(super) struct Asked {
+    pub(super) files: u64,
+    pub(super) observations: u64,
+    pub(super) documents: u64,
+    pub(super) odd: u64,
 }
 
 impl Drainer {
@@ -204,7 +203,7 @@ impl Drainer {
         })
     }
 
-    fn figures(&self) -> Result<Figures, DrainError> {
+    pub(super) fn figures(&self) -> Result<Figures, DrainError> {
         Ok(self.store.figures()?)
     }
 
@@ -269,191 +268,7 @@ impl Drainer {
         })
     }
 
-    fn requests(&self, list: Vec<Request>, more: bool) -> Event {
-        Event::Requests { now_ms: self.progress.now_ms(), list, more }
-    }
-
-    fn scan(&mut self) -> Result<Vec<Event>, DrainError> {
-        let mut busy: HashSet<String> = self.state.busy().cloned().collect();
-        busy.extend(self.newer.iter().cloned());
-        busy.extend(
-            self.commands
-                .values()
-                .filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())),
-        );
-        let home = self.options.home.clone();
-        let batch = match spool::claim(&home, CLAIM, &busy) {
-            // Somebody removed the folders under us: make them again, and watch the new ones.
-            Err(SpoolError::List { .. }) if prepare(&home).is_ok() => {
-                self.watch.renew(&home);
-                return Ok(vec![self.requests(Vec::new(), false)]);
-            }
-            Err(error) => {
-                log::warn("drain", &[("error", &error)], "The spool could not be read; it is tried again.");
-                self.progress.failed(error.to_string());
-                return Ok(vec![self.requests(Vec::new(), false)]);
-            }
-            Ok(batch) => batch,
-        };
-        self.progress.odd(batch.odd);
-        self.newer.extend(batch.newer);
-        let more = batch.claimed.len() >= CLAIM;
-        let mut list = Vec::new();
-        let mut events = Vec::new();
-        let mut seen = BTreeSet::new();
-        for claimed in batch.claimed {
-            match claimed {
-                Claimed::Event(path, entry) => self.event(path, *entry, &mut seen, &mut list)?,
-                Claimed::Command(path, command) => events.extend(self.command(path, command, &mut list)?),
-            }
-        }
-        events.push(self.requests(list, more));
-        Ok(events)
-    }
-
-    fn event(
-        &mut self,
-        path: PathBuf,
-        entry: Entry,
-        seen: &mut BTreeSet<PathBuf>,
-        list: &mut Vec<Request>,
-    ) -> Result<(), DrainError> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let ended = entry.event == "session-end";
-        list.push(Request {
-            path: entry.transcript.clone(),
-            entry: Some(name.clone()),
-            last_line: ended,
-            look_again: true,
-            ..Request::default()
-        });
-        if let Some(own) = entry.agent.as_ref().and_then(|a| a.transcript.clone())
-            && own.is_file()
-        {
-            list.push(Request { path: own, last_line: entry.event == "subagent-stop", ..Request::default() });
-        }
-        if seen.insert(entry.transcript.clone()) {
-            list.extend(self.beside(&entry.transcript, ended)?);
-        }
-        self.claims.insert(name, (path, entry));
-        Ok(())
-    }
-
-    /// The session's other files, where they have grown.
-    fn beside(&self, transcript: &Path, last_line: bool) -> Result<Vec<Request>, DrainError> {
-        let mut list = Vec::new();
-        for path in sweep::beside(transcript) {
-            if sweep::is_behind(&path, self.store.file(&path)?.as_ref()) {
-                list.push(Request { path, last_line, ..Request::default() });
-            }
-        }
-        Ok(list)
-    }
-
-    fn command(
-        &mut self,
-        path: PathBuf,
-        command: spool::Command,
-        list: &mut Vec<Request>,
-    ) -> Result<Vec<Event>, DrainError> {
-        let before = self.figures()?;
-        let mut files = Vec::new();
-        match command.verb.as_str() {
-            "import" => files.extend(command.paths.iter().flat_map(|path| sweep::transcripts(path))),
-            "rebuild" => {
-                let done = self.order(Order::Rebuild);
-                let error = done.err();
-                let reply = Reply { documents: self.progress.index().1, error, ..Reply::default() };
-                self.reply(&command.id, &path, &reply);
-                return Ok(Vec::new());
-            }
-            verb => {
-                let error = Some(format!("this version knows no command {verb}"));
-                self.reply(&command.id, &path, &Reply { error, ..Reply::default() });
-                return Ok(Vec::new());
-            }
-        }
-        let asked = Asked {
-            files: files.len() as u64,
-            observations: before.observations,
-            documents: before.documents,
-            odd: self.progress.odd_found(),
-        };
-        if let Some(id) = &command.project {
-            let known = self.store.projects()?.into_iter().find(|p| p.id == *id);
-            let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
-            let project = match known {
-                Some(p) => Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() },
-                None => Project { id: id.clone(), name, remote: None, root: PathBuf::new() },
-            };
-            self.given.extend(files.iter().map(|path| (path.clone(), project.clone())));
-        }
-        let event = Event::Command { id: command.id.clone(), files: files.len() };
-        list.extend(files.into_iter().map(|path| Request {
-            path,
-            command: Some(command.id.clone()),
-            last_line: true,
-            ..Request::default()
-        }));
-        self.commands.insert(command.id, (path, asked));
-        Ok(vec![event])
-    }
-
-    fn order(&self, order: fn(Sender<Result<(), String>>) -> Order) -> Result<(), String> {
-        let (answer, done) = bounded(1);
-        let Some(orders) = &self.orders else { return Err("the publisher has ended".to_owned()) };
-        orders.send(order(answer)).map_err(|e| e.to_string())?;
-        done.recv().map_err(|e| e.to_string())?
-    }
-
-    fn answer(&mut self, id: &str) {
-        let Some((path, asked)) = self.commands.remove(id) else { return };
-        let error = self.order(Order::Flush).err();
-        let now = self.figures().unwrap_or_default();
-        let reply = Reply {
-            files: asked.files,
-            observations: now.observations.saturating_sub(asked.observations),
-            documents: now.documents.saturating_sub(asked.documents),
-            odd: self.progress.odd_found().saturating_sub(asked.odd),
-            error,
-        };
-        self.reply(id, &path, &reply);
-    }
-
-    fn reply(&self, id: &str, path: &Path, reply: &Reply) {
-        let done = answer(&self.options.home, id, reply).and_then(|()| fs::remove(path));
-        if let Err(error) = done {
-            log::warn("drain", &[("error", &error)], "A command could not be answered.");
-        }
-    }
-
-    fn look(&self, path: &Path) -> Result<Event, DrainError> {
-        let mut list = self.beside(path, false)?;
-        if sweep::is_behind(path, self.store.file(path)?.as_ref()) {
-            list.push(Request { path: path.to_path_buf(), ..Request::default() });
-        }
-        Ok(self.requests(list, false))
-    }
-
-    fn sweep(&self) -> Result<Event, DrainError> {
-        if let Err(error) = spool::sweep_tmp(&self.options.home) {
-            log::warn("drain", &[("error", &error)], "spool/tmp could not be swept.");
-        }
-        let known = self.store.files()?;
-        let mut found = BTreeSet::new();
-        for root in &self.options.roots {
-            found.extend(sweep::transcripts(root));
-        }
-        let gone: Vec<PathBuf> =
-            known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
-        let behind = sweep::behind(found.into_iter().collect(), &known);
-        self.expect(&behind);
-        let list =
-            behind.into_iter().chain(gone).map(|path| Request { path, ..Request::default() }).collect();
-        Ok(self.requests(list, false))
-    }
-
-    fn expect(&self, files: &[PathBuf]) {
+    pub(super) fn expect(&self, files: &[PathBuf]) {
         let bytes = files.iter().filter_map(|path| path.symlink_metadata().ok()).map(|m| m.len()).sum();
         self.progress.expect(files.len() as u64, bytes);
     }
@@ -565,7 +380,11 @@ fn signals() -> Result<Receiver<()>, DrainError> {
     static SIGNALS: OnceLock<Result<Receiver<()>, String>> = OnceLock::new();
     let made = SIGNALS.get_or_init(|| {
         let (signal, signals) = unbounded();
-        ctrlc::set_handler(move || drop(signal.send(()))).map_err(|e| e.to_string())?;
+        ctrlc::set_handler(move || {
+            // The receiver lives as long as the process.
+            signal.send(()).ok();
+        })
+        .map_err(|e| e.to_string())?;
         Ok(signals)
     });
     made.clone().map_err(DrainError::Start)

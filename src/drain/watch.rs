@@ -20,7 +20,7 @@ impl Watch {
         }
         let made = notify::recommended_watcher(move |_: notify::Result<notify::Event>| {
             // A full channel holds a wake already, and one is enough.
-            drop(wake.try_send(()));
+            wake.try_send(()).ok();
         });
         let mut watch = match made {
             Ok(watcher) => Self { watcher: Some(watcher) },

@@ -93,7 +93,7 @@ impl Writer {
                     if let (Ok(write), None) = (write, &fault) {
                         fault = self.end(write, &task, &end, pending).err();
                     }
-                    pending.ended.push((task, end));
+                    pending.ended.push((*task, end));
                 }
             }
             if pending.rows >= TRANSACTION_ROWS || fault.is_some() {
@@ -274,7 +274,7 @@ impl Writer {
         }
         self.progress.stored(pending.observations);
         // The store is the truth, and it is committed: the channel only wakes the index.
-        drop(self.committed.try_send(seq));
+        self.committed.try_send(seq).ok();
         for (task, end) in pending.ended {
             let stored = !matches!(end, End::Failed(_));
             match &end {

@@ -4,6 +4,7 @@
 //! files with the process's umask. Locks are granted here without touching the disk: the drain lock keeps writers
 //! apart, and a reader that loses a file to the clean-up opens again.
 
+use crate::fs;
 use crate::step::step;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -111,7 +112,16 @@ impl Directory for WriteDirectory {
         let failed =
             |e: io::Error| OpenWriteError::IoError { io_error: Arc::new(e), filepath: path.to_path_buf() };
         step("index::create").map_err(failed)?;
-        let file = self.inner.open_write(path)?;
+        let file = match self.inner.open_write(path) {
+            // 1. A commit writes `….42.del`. 2. The process dies before the meta file that names it. 3. The next one counts
+            // on from the commit before and comes to 42 again. No meta file names what is about to be written, so
+            // what lies there is an orphan.
+            Err(OpenWriteError::FileAlreadyExists(_)) => {
+                fs::remove(&self.root.join(path)).map_err(|e| failed(e.source))?;
+                self.inner.open_write(path)
+            }
+            opened => opened,
+        }?;
         // Still empty: nobody can have read anything of it.
         std::fs::set_permissions(self.root.join(path), std::fs::Permissions::from_mode(0o600))
             .map_err(failed)?;

@@ -3,8 +3,8 @@
 use super::error::IndexError;
 use super::schema::FORMAT;
 use crate::config::Home;
-use crate::fs;
 use crate::step::step;
+use crate::{fs, log};
 use std::path::{Path, PathBuf};
 
 /// One Tantivy index beside others: `g000001`, `g000002`, …
@@ -53,7 +53,8 @@ impl Generation {
         fs::replace(&home.index().join("current"), name.as_bytes(), fs::Sync::Yes)?;
         step("index::published")?;
         // A reader that has just read the old name finds its files gone, and reads `current` again.
-        remove_all_but(home, self)
+        remove_all_but(home, self);
+        Ok(())
     }
 }
 
@@ -64,12 +65,13 @@ fn all(home: &Home) -> Vec<Generation> {
     names.filter_map(|n| Generation::parse(&n)).collect()
 }
 
-/// Removes what crashed builds and replaced generations left.
-pub(super) fn remove_all_but(home: &Home, keep: Generation) -> Result<(), IndexError> {
+/// Removes what crashed builds and replaced generations left. What cannot be removed now is tried again at the next open: it only takes room.
+pub(super) fn remove_all_but(home: &Home, keep: Generation) {
     for other in all(home).into_iter().filter(|g| *g != keep) {
-        fs::remove_tree(&other.path(home))?;
+        if let Err(error) = fs::remove_tree(&other.path(home)) {
+            log::warn("index", &[("error", &error)], "An old generation of the index stays for now.");
+        }
     }
-    Ok(())
 }
 
 /// Writes the payload of a commit.

@@ -13,7 +13,7 @@ use crate::fs;
 use crate::step::step;
 use std::path::PathBuf;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::{Index, IndexSettings, IndexWriter, SegmentReader, TantivyDocument, Term};
+use tantivy::{Index, IndexSettings, IndexWriter, SegmentReader, TantivyDocument, TantivyError, Term};
 
 /// Heap of the one indexing thread before it writes a segment (D13). Units: bytes.
 const HEAP_BYTES: usize = 50_000_000;
@@ -58,7 +58,7 @@ impl Writer {
         };
         match Self::resume(home, generation) {
             Ok(writer) => {
-                remove_all_but(home, generation)?;
+                remove_all_but(home, generation);
                 Ok(Opened { writer, seq, fresh: false })
             }
             Err(IndexError::Engine { .. }) => Ok(Opened { writer: Self::begin(home)?, seq: 0, fresh: true }),
@@ -86,7 +86,7 @@ impl Writer {
         let path = generation.path(home);
         let index = WriteDirectory::open(&path).and_then(Index::open).at("open", &path)?;
         if index.schema() != schema().0 {
-            let other = tantivy::TantivyError::SchemaError("the fields are not ours".to_owned());
+            let other = TantivyError::SchemaError("the fields are not ours".to_owned());
             return Err(other).at("open", &path);
         }
         for segment in index.searchable_segments().at("open", &path)? {
@@ -168,7 +168,9 @@ impl Writer {
 
     /// Leaves this generation (it answers until the next one's first commit) and begins a new, empty one.
     pub fn discard(self, home: &Home) -> Result<Self, IndexError> {
-        drop(self);
+        // A merge in the background would go on writing into a directory that is about to be removed. Its failure is no news: the
+        // generation may be left because it is damaged.
+        drop(self.close());
         Self::begin(home)
     }
 
@@ -182,8 +184,11 @@ impl Writer {
         by_size.sort();
         let many = by_size.len() + 1 - SETTLED_SEGMENTS;
         let ids: Vec<_> = by_size.into_iter().take(many).map(|(_, id)| id).collect();
-        self.writer.merge(&ids).wait().at("merge", &self.path)?;
-        Ok(())
+        match self.writer.merge(&ids).wait() {
+            // A merge in the background took one of them first; what it leaves is fewer as well.
+            Err(TantivyError::InvalidArgument(_)) | Ok(_) => Ok(()),
+            Err(error) => Err(error).at("merge", &self.path),
+        }
     }
 
     /// Waits for merges in the background and ends. What was not committed is dropped.

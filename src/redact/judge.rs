@@ -22,7 +22,7 @@ pub(super) fn is_secret(found: &Candidate<'_>, leave: Leave, floor: f64) -> bool
     }
     match leave {
         Leave::Nothing => true,
-        Leave::Examples => !placeholder(secret),
+        Leave::Examples => !documented(secret),
         Leave::Opaque => !placeholder(secret) && !reference(secret) && opaque(secret),
         Leave::Values => value(found) && !named_otherwise(found) && secret.len() >= 10,
         Leave::Keys => {
@@ -91,6 +91,16 @@ const EXAMPLES: &[&[u8]] = &[
     b"fake",
     b"abcdefghij",
 ];
+
+/// What documentation prints in the shape of a real key. Few and unmistakable: a shape that only keys have is a key, whatever words
+/// chance or a person put into it.
+const DOCUMENTED: &[&[u8]] =
+    &[b"example", b"placeholder", b"your_", b"your-", b"xxxxxxxx", b"********", b"........"];
+
+fn documented(secret: &[u8]) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    DOCUMENTED.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
+}
 
 fn placeholder(secret: &[u8]) -> bool {
     let lower = secret.to_ascii_lowercase();

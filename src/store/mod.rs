@@ -8,6 +8,7 @@ mod body;
 mod cursors;
 mod derive;
 mod documents;
+mod list;
 mod migrate;
 mod profile;
 mod read;
@@ -17,7 +18,8 @@ mod sessions;
 pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
 pub use cursors::{Behind, FileRow, FileState};
 pub use documents::{Change, Observation};
-pub use read::{Document, DocumentRow, Figures, Reader, SessionRow, Timeline};
+pub use list::{SessionRow, Timeline};
+pub use read::{Document, DocumentRow, Figures, Reader};
 pub use sessions::{ProjectRow, SessionFacts};
 
 use crate::config::Home;

@@ -4,7 +4,6 @@ use super::body::{Block, Fields, unpack};
 use super::cursors::{FileState, STATE_COLUMNS, file_state};
 use super::migrate::VERSION;
 use super::profile::stored_profile;
-use super::sessions::ProjectRow;
 use super::{Behind, StoreError};
 use crate::config::Home;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
@@ -15,7 +14,7 @@ use std::time::Duration;
 
 /// The store, opened for reading.
 pub struct Reader {
-    connection: Connection,
+    pub(super) connection: Connection,
 }
 
 /// A document as it is stored.
@@ -103,46 +102,6 @@ pub struct Figures {
     pub seq: u64,
 }
 
-/// A session as `sessions` shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SessionRow {
-    /// The host's session id.
-    pub id: String,
-    /// Its project's id.
-    pub project: String,
-    /// Its title.
-    pub title: Option<String>,
-    /// Time of its first record.
-    pub started: Option<String>,
-    /// Time of its end, where the host told it.
-    pub ended: Option<String>,
-    /// Why it ended.
-    pub reason: Option<String>,
-    /// Time of its newest record.
-    pub last: Option<String>,
-    /// Git branch.
-    pub branch: Option<String>,
-    /// Client version.
-    pub version: Option<String>,
-    /// Observations linked to it.
-    pub observations: u64,
-    /// Bytes of its transcripts that are stored.
-    pub cursor: u64,
-    /// Bytes of its transcripts as seen last.
-    pub size: u64,
-}
-
-/// What a timeline is taken of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Timeline {
-    /// What lies before and after a document.
-    Around(String),
-    /// What touched a file: a whole path, or its end.
-    File(String),
-    /// The newest of a project, or of all.
-    Newest(Option<String>),
-}
-
 const ROW: &str = "d.id, d.kind, s.id, s.project, d.speaker, d.time, d.time_ms, d.revision, d.bytes, d.status, d.record, d.seq";
 const ROW_WIDTH: usize = 12;
 
@@ -164,7 +123,7 @@ fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     })
 }
 
-fn unsigned(row: &Row<'_>, i: usize) -> rusqlite::Result<u64> {
+pub(super) fn unsigned(row: &Row<'_>, i: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(i).map(|v| u64::try_from(v).unwrap_or(0))
 }
 
@@ -333,109 +292,6 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sessions, newest first; of one project, or of all.
-    pub fn sessions(&self, project: Option<&str>) -> Result<Vec<SessionRow>, StoreError> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT s.id, s.project, s.title, s.started, s.ended, s.reason, s.last, s.branch, s.version,
-               (SELECT count(*) FROM links l WHERE l.session = s.n),
-               (SELECT coalesce(sum(f.offset), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n),
-               (SELECT coalesce(sum(f.size), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n)
-             FROM sessions s WHERE ?1 IS NULL OR s.project = ?1 ORDER BY s.last_ms DESC, s.id",
-        )?;
-        let rows = query.query_map([project], |row| {
-            Ok(SessionRow {
-                id: row.get(0)?,
-                project: row.get(1)?,
-                title: row.get(2)?,
-                started: row.get(3)?,
-                ended: row.get(4)?,
-                reason: row.get(5)?,
-                last: row.get(6)?,
-                branch: row.get(7)?,
-                version: row.get(8)?,
-                observations: unsigned(row, 9)?,
-                cursor: unsigned(row, 10)?,
-                size: unsigned(row, 11)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// How many documents a session holds, those it shares included.
-    pub fn session_documents(&self, session: &str) -> Result<u64, StoreError> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT (SELECT count(*) FROM links WHERE session = s.n) + (SELECT count(*) FROM document_sessions WHERE session = s.n)
-             FROM sessions s WHERE s.id = ?1",
-        )?;
-        Ok(query.query_row([session], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
-    }
-
-    /// Projects, the one used last first.
-    pub fn projects(&self) -> Result<Vec<ProjectRow>, StoreError> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT p.id, p.name, p.remote, p.directory, count(s.n), max(s.last) FROM projects p
-             LEFT JOIN sessions s ON s.project = p.id GROUP BY p.id ORDER BY max(s.last_ms) DESC, p.id",
-        )?;
-        let rows = query.query_map([], |row| {
-            Ok(ProjectRow {
-                id: row.get(0)?,
-                name: row.get(1)?,
-                remote: row.get(2)?,
-                directory: row.get(3)?,
-                sessions: unsigned(row, 4)?,
-                last: row.get(5)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// Directory and project id of every directory seen.
-    pub fn directories(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let mut query = self
-            .connection
-            .prepare_cached("SELECT directory, project FROM directories ORDER BY directory")?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// A timeline, oldest first, at most `limit` documents. Empty when what it is taken of is not known.
-    pub fn timeline(&self, of: &Timeline, limit: usize) -> Result<Vec<Document>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let mut found = match of {
-            Timeline::Around(id) => {
-                let Some(document) = self.document(id)? else { return Ok(Vec::new()) };
-                let (session, ms) = (document.row.session, document.time_ms.unwrap_or(0));
-                let half = (limit / 2).max(1);
-                let mut before = self.documents(
-                    "s.id = ?1 AND d.kind = 'observation' AND d.time_ms <= ?2 ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
-                    params![session, ms, half + 1],
-                )?;
-                let after = self.documents(
-                    "s.id = ?1 AND d.kind = 'observation' AND d.time_ms > ?2 ORDER BY d.time_ms, d.seq LIMIT ?3",
-                    params![session, ms, half],
-                )?;
-                before.reverse();
-                before.extend(after);
-                return Ok(before);
-            }
-            Timeline::File(path) => {
-                // A path, or the end of one behind a `/`: like a person names a file.
-                let tail = format!("%/{}", path.trim_start_matches("./").replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"));
-                self.documents(
-                    "d.n IN (SELECT document FROM touches WHERE path = ?1 OR path LIKE ?2 ESCAPE '\\')
-                     ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
-                    params![path, tail, limit],
-                )?
-            }
-            Timeline::Newest(project) => self.documents(
-                "d.kind = 'outcome' AND (?1 IS NULL OR s.project = ?1) ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?2",
-                params![project, limit],
-            )?,
-        };
-        found.reverse();
-        Ok(found)
-    }
-
     /// Hands out documents in the order of their ids, all or of one kind; stops when `take` returns false.
     pub fn each_document(
         &self,
@@ -458,7 +314,11 @@ impl Reader {
         }
     }
 
-    fn documents(&self, filter: &str, params: impl rusqlite::Params) -> Result<Vec<Document>, StoreError> {
+    pub(super) fn documents(
+        &self,
+        filter: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Vec<Document>, StoreError> {
         let sql = format!(
             "SELECT {ROW}, d.n, d.session, d.agent, d.parent, d.scored, d.command, d.args, d.host, s.title, d.codec, d.body
              FROM documents d JOIN sessions s ON s.n = d.session WHERE {filter}"

@@ -1,0 +1,204 @@
+//! What comes in: entries and commands of the spool, files that have grown. Each becomes requests to the machine.
+
+use super::DrainError;
+use super::commands::{Reply, answer};
+use super::machine::{Event, Request};
+use super::prepare;
+use super::publish::Order;
+use super::run::{Asked, Drainer};
+use super::sweep;
+use crate::config::Project;
+use crate::spool::{self, Claimed, Entry, SpoolError};
+use crate::{fs, log};
+use crossbeam_channel::{Sender, bounded};
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Entries claimed at once.
+const CLAIM: usize = 256;
+
+impl Drainer {
+    pub(super) fn requests(&self, list: Vec<Request>, more: bool) -> Event {
+        Event::Requests { now_ms: self.progress.now_ms(), list, more }
+    }
+
+    pub(super) fn scan(&mut self) -> Result<Vec<Event>, DrainError> {
+        let mut busy: HashSet<String> = self.state.busy().cloned().collect();
+        busy.extend(self.newer.iter().cloned());
+        busy.extend(
+            self.commands
+                .values()
+                .filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())),
+        );
+        let home = self.options.home.clone();
+        let batch = match spool::claim(&home, CLAIM, &busy) {
+            // Somebody removed the folders under us: make them again, and watch the new ones.
+            Err(SpoolError::List { .. }) if prepare(&home).is_ok() => {
+                self.watch.renew(&home);
+                return Ok(vec![self.requests(Vec::new(), false)]);
+            }
+            Err(error) => {
+                log::warn("drain", &[("error", &error)], "The spool could not be read; it is tried again.");
+                self.progress.failed(error.to_string());
+                return Ok(vec![self.requests(Vec::new(), false)]);
+            }
+            Ok(batch) => batch,
+        };
+        self.progress.odd(batch.odd);
+        self.newer.extend(batch.newer);
+        let more = batch.claimed.len() >= CLAIM;
+        let mut list = Vec::new();
+        let mut events = Vec::new();
+        let mut seen = BTreeSet::new();
+        for claimed in batch.claimed {
+            match claimed {
+                Claimed::Event(path, entry) => self.event(path, *entry, &mut seen, &mut list)?,
+                Claimed::Command(path, command) => events.extend(self.command(path, command, &mut list)?),
+            }
+        }
+        events.push(self.requests(list, more));
+        Ok(events)
+    }
+
+    fn event(
+        &mut self,
+        path: PathBuf,
+        entry: Entry,
+        seen: &mut BTreeSet<PathBuf>,
+        list: &mut Vec<Request>,
+    ) -> Result<(), DrainError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let ended = entry.event == "session-end";
+        list.push(Request {
+            path: entry.transcript.clone(),
+            entry: Some(name.clone()),
+            last_line: ended,
+            look_again: true,
+            ..Request::default()
+        });
+        if let Some(own) = entry.agent.as_ref().and_then(|a| a.transcript.clone())
+            && own.is_file()
+        {
+            list.push(Request { path: own, last_line: entry.event == "subagent-stop", ..Request::default() });
+        }
+        if seen.insert(entry.transcript.clone()) {
+            list.extend(self.beside(&entry.transcript, ended)?);
+        }
+        self.claims.insert(name, (path, entry));
+        Ok(())
+    }
+
+    /// The session's other files, where they have grown.
+    fn beside(&self, transcript: &Path, last_line: bool) -> Result<Vec<Request>, DrainError> {
+        let mut list = Vec::new();
+        for path in sweep::beside(transcript) {
+            if sweep::is_behind(&path, self.store.file(&path)?.as_ref()) {
+                list.push(Request { path, last_line, ..Request::default() });
+            }
+        }
+        Ok(list)
+    }
+
+    fn command(
+        &mut self,
+        path: PathBuf,
+        command: spool::Command,
+        list: &mut Vec<Request>,
+    ) -> Result<Vec<Event>, DrainError> {
+        let before = self.figures()?;
+        let mut files = Vec::new();
+        match command.verb.as_str() {
+            "import" => files.extend(command.paths.iter().flat_map(|path| sweep::transcripts(path))),
+            "rebuild" => {
+                let done = self.order(Order::Rebuild);
+                let error = done.err();
+                let reply = Reply { documents: self.progress.index().1, error, ..Reply::default() };
+                self.reply(&command.id, &path, &reply);
+                return Ok(Vec::new());
+            }
+            verb => {
+                let error = Some(format!("this version knows no command {verb}"));
+                self.reply(&command.id, &path, &Reply { error, ..Reply::default() });
+                return Ok(Vec::new());
+            }
+        }
+        let asked = Asked {
+            files: files.len() as u64,
+            observations: before.observations,
+            documents: before.documents,
+            odd: self.progress.odd_found(),
+        };
+        if let Some(id) = &command.project {
+            let known = self.store.projects()?.into_iter().find(|p| p.id == *id);
+            let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
+            let project = match known {
+                Some(p) => Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() },
+                None => Project { id: id.clone(), name, remote: None, root: PathBuf::new() },
+            };
+            self.given.extend(files.iter().map(|path| (path.clone(), project.clone())));
+        }
+        let event = Event::Command { id: command.id.clone(), files: files.len() };
+        list.extend(files.into_iter().map(|path| Request {
+            path,
+            command: Some(command.id.clone()),
+            last_line: true,
+            ..Request::default()
+        }));
+        self.commands.insert(command.id, (path, asked));
+        Ok(vec![event])
+    }
+
+    fn order(&self, order: fn(Sender<Result<(), String>>) -> Order) -> Result<(), String> {
+        let (answer, done) = bounded(1);
+        let Some(orders) = &self.orders else { return Err("the publisher has ended".to_owned()) };
+        orders.send(order(answer)).map_err(|e| e.to_string())?;
+        done.recv().map_err(|e| e.to_string())?
+    }
+
+    pub(super) fn answer(&mut self, id: &str) {
+        let Some((path, asked)) = self.commands.remove(id) else { return };
+        let error = self.order(Order::Flush).err();
+        let now = self.figures().unwrap_or_default();
+        let reply = Reply {
+            files: asked.files,
+            observations: now.observations.saturating_sub(asked.observations),
+            documents: now.documents.saturating_sub(asked.documents),
+            odd: self.progress.odd_found().saturating_sub(asked.odd),
+            error,
+        };
+        self.reply(id, &path, &reply);
+    }
+
+    fn reply(&self, id: &str, path: &Path, reply: &Reply) {
+        let done = answer(&self.options.home, id, reply).and_then(|()| fs::remove(path));
+        if let Err(error) = done {
+            log::warn("drain", &[("error", &error)], "A command could not be answered.");
+        }
+    }
+
+    pub(super) fn look(&self, path: &Path) -> Result<Event, DrainError> {
+        let mut list = self.beside(path, false)?;
+        if sweep::is_behind(path, self.store.file(path)?.as_ref()) {
+            list.push(Request { path: path.to_path_buf(), ..Request::default() });
+        }
+        Ok(self.requests(list, false))
+    }
+
+    pub(super) fn sweep(&self) -> Result<Event, DrainError> {
+        if let Err(error) = spool::sweep_tmp(&self.options.home) {
+            log::warn("drain", &[("error", &error)], "spool/tmp could not be swept.");
+        }
+        let known = self.store.files()?;
+        let mut found = BTreeSet::new();
+        for root in &self.options.roots {
+            found.extend(sweep::transcripts(root));
+        }
+        let gone: Vec<PathBuf> =
+            known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
+        let behind = sweep::behind(found.into_iter().collect(), &known);
+        self.expect(&behind);
+        let list =
+            behind.into_iter().chain(gone).map(|path| Request { path, ..Request::default() }).collect();
+        Ok(self.requests(list, false))
+    }
+}
