@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Observations in the four sessions and the subagent, counted by `scripts/count-observations`.
-const OBSERVATIONS: u64 = 96;
+const OBSERVATIONS: u64 = 99;
 
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spool-fixtures/demo")
