@@ -1,8 +1,9 @@
 //! Kill points: every durable operation passes one, so a test can end the process between any two of them.
 //!
 //! Compiled to nothing unless the feature `failpoints` is on. With it, `STEP_KILL=n` makes the n-th step of
-//! the process end it with `SIGKILL`, `STEP_FAIL=n:ENOSPC` makes that step return the error, and
-//! `STEP_FAIL=n+:ENOSPC` every step from the n-th on. `STEP_LOG=path` appends the name of each step passed.
+//! the process end it with `SIGKILL`, `STEP_FAIL=n:ENOSPC` makes that step return the error,
+//! `STEP_FAIL=n+:ENOSPC` every step from the n-th on, and `STEP_STALL=n` makes the n-th step take ten seconds, like a disk that does not
+//! answer. `STEP_LOG=path` appends the name of each step passed.
 
 use std::io;
 
@@ -31,6 +32,7 @@ mod armed {
 
     struct Plan {
         kill_at: u64,
+        stall_at: u64,
         fail_at: u64,
         fail_on: bool,
         error: i32,
@@ -41,7 +43,8 @@ mod armed {
     static PLAN: OnceLock<Plan> = OnceLock::new();
 
     fn plan() -> Plan {
-        let kill_at = std::env::var("STEP_KILL").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
+        let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(0);
+        let (kill_at, stall_at) = (number("STEP_KILL"), number("STEP_STALL"));
         let fail = std::env::var("STEP_FAIL").unwrap_or_default();
         let (at, name) = fail.split_once(':').unwrap_or(("0", ""));
         let fail_on = at.ends_with('+');
@@ -54,7 +57,7 @@ mod armed {
             "EACCES" => 13,
             _ => 28,
         };
-        Plan { kill_at, fail_at, fail_on, error, log: std::env::var_os("STEP_LOG").map(Into::into) }
+        Plan { kill_at, stall_at, fail_at, fail_on, error, log: std::env::var_os("STEP_LOG").map(Into::into) }
     }
 
     pub(super) fn pass(name: &'static str) -> io::Result<()> {
@@ -67,6 +70,10 @@ mod armed {
         if n == plan.kill_at {
             let own = rustix::process::getpid();
             rustix::process::kill_process(own, rustix::process::Signal::KILL)?;
+        }
+        if n == plan.stall_at {
+            #[allow(clippy::disallowed_methods, reason = "this is what a stuck disk does")]
+            std::thread::sleep(std::time::Duration::from_secs(10));
         }
         if plan.fail_at > 0 && (n == plan.fail_at || (plan.fail_on && n > plan.fail_at)) {
             return Err(io::Error::from_raw_os_error(plan.error));

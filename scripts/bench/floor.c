@@ -1,6 +1,6 @@
 /* The floor under a capture hook: the system calls that it cannot do without, and nothing else.
  *
- *   floor DIR [--sync]     reads stdin, writes DIR/tmp/<pid>, renames it to DIR/new/entry;
+ *   floor DIR [--sync]     reads stdin, writes DIR/tmp/<pid>, renames it to DIR/new/<pid>;
  *                          with --sync also fsyncs the file and DIR/new
  *
  * Compiled with -DNOTHING it returns at once: the price of starting a process.
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     char tmp[4200], to[4200], dir[4100];
     snprintf(tmp, sizeof tmp, "%.4000s/tmp/%ld", argv[1], (long)getpid());
     snprintf(dir, sizeof dir, "%.4000s/new", argv[1]);
-    snprintf(to, sizeof to, "%s/entry", dir);
+    snprintf(to, sizeof to, "%s/%ld", dir, (long)getpid());
     int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return 1;
     size_t size = have < ENTRY_BYTES ? have : ENTRY_BYTES;

@@ -58,7 +58,6 @@ enum Kind {
     Bool,
     Int { min: i64, max: i64 },
     Float { min: f64, max: f64 },
-    Text(&'static [&'static str]),
     Paths,
 }
 
@@ -122,20 +121,6 @@ const KEYS: &[Key] = &[
         project: true,
         help: "share of the query's weight that the best record must cover, or nothing is injected",
         default: || 0.45.into(),
-    },
-    Key {
-        name: "recall.tools",
-        kind: Kind::Text(&["quiet", "all"]),
-        project: true,
-        help: "which tool events may speak",
-        default: || "quiet".into(),
-    },
-    Key {
-        name: "capture.enabled",
-        kind: Kind::Bool,
-        project: true,
-        help: "remember this project",
-        default: || true.into(),
     },
     Key {
         name: "transcripts.roots",
@@ -259,10 +244,6 @@ impl Settings {
         let number = |v: &toml::Value| v.as_float().or_else(|| v.as_integer().map(|n| n as f64));
         self.value("recall.threshold").and_then(number).unwrap_or(1.0)
     }
-    /// `capture.enabled`.
-    pub fn capture_enabled(&self) -> bool {
-        self.flag("capture.enabled")
-    }
     /// `transcripts.roots`.
     pub fn roots(&self) -> Vec<PathBuf> {
         let paths = self.value("transcripts.roots").and_then(toml::Value::as_array);
@@ -290,8 +271,6 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
         (Kind::Float { min, max }, toml::Value::Float(n)) if (min..=max).contains(n) => None,
         (Kind::Float { min, max }, toml::Value::Integer(n)) if (min..=max).contains(&(*n as f64)) => None,
         (Kind::Float { min, max }, _) => Some(format!("it must be a number from {min} to {max}")),
-        (Kind::Text(known), toml::Value::String(text)) if known.contains(&text.as_str()) => None,
-        (Kind::Text(known), _) => Some(format!("it must be one of: {}", known.join(", "))),
         (Kind::Paths, toml::Value::Array(all)) => {
             let good = all.iter().all(|p| p.as_str().is_some_and(|p| Path::new(p).is_absolute()));
             (!good).then(|| "each entry must be an absolute path".to_owned())
@@ -327,7 +306,6 @@ mod tests {
             ("[recall]\nsessions = 0\n", "recall.sessions"),
             ("[recall]\nsessions = \"three\"\n", "recall.sessions"),
             ("[recall]\nthreshold = 2.5\n", "recall.threshold"),
-            ("[recall]\ntools = \"loud\"\n", "recall.tools"),
             ("[recall\n", ""),
             ("colour = true\n", "colour"),
         ];

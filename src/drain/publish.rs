@@ -100,7 +100,7 @@ impl Publisher {
                     // A failure is logged and told by `status`; the next commit tries again.
                     drop(self.attempt());
                     if seq.is_err() {
-                        return;
+                        return self.close();
                     }
                 }
                 recv(orders) -> order => match order {
@@ -116,7 +116,7 @@ impl Publisher {
                     Err(_) => {
                         for _ in committed.iter() {}
                         drop(self.attempt());
-                        return;
+                        return self.close();
                     }
                 },
                 default(Duration::from_secs(5)) => self.settle(),
@@ -209,6 +209,14 @@ impl Publisher {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = writer.settle() {
             log::warn("index", &[("error", &error)], "Merging failed; it is tried again later.");
+        }
+    }
+
+    /// Waits for a merge that runs: cut off, its work would be an orphan.
+    fn close(mut self) {
+        let Some(writer) = self.writer.take() else { return };
+        if let Err(error) = writer.close() {
+            log::warn("index", &[("error", &error)], "A merge did not end well; it is done again later.");
         }
     }
 

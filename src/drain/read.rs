@@ -127,7 +127,8 @@ pub(super) fn run(
 
 fn failed(error: &io::Error) -> End {
     // ELOOP: the last part of the path is a link.
-    let never = error.kind() == io::ErrorKind::InvalidInput || error.raw_os_error() == Some(40);
+    let link = Some(rustix::io::Errno::LOOP.raw_os_error());
+    let never = error.kind() == io::ErrorKind::InvalidInput || error.raw_os_error() == link;
     match error.kind() {
         io::ErrorKind::NotFound => End::Absent,
         _ if never => End::Odd("it is not a regular file".to_owned()),

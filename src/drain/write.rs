@@ -253,12 +253,18 @@ impl Writer {
         let secret = &self.secret;
         if let Some(given) = given {
             pending.new_project = true;
-            return write.assign_project(session, &directory.to_string_lossy(), given);
+            return write.assign_project(session, None, given);
         }
         let known = self.projects.entry(directory.to_path_buf());
-        let project = known.or_insert_with(|| config::identify(directory, secret)).clone();
+        let mut project = known.or_insert_with(|| config::identify(directory, secret)).clone();
         pending.new_project = true;
-        write.assign_project(session, &directory.to_string_lossy(), &project)
+        let shown = directory.to_string_lossy();
+        let mut say = |text: &str| self.redactor.clean(text, &mut pending.report).into_owned();
+        project.root = say(&project.root.to_string_lossy()).into();
+        // A directory whose name is a secret is not published: hooks in it look for themselves.
+        let plain = say(&shown);
+        let place = if plain == shown { Some(plain) } else { None };
+        write.assign_project(session, place.as_deref(), &project)
     }
 
     /// The transaction holds: entries go, the index is told, the machine hears of it.

@@ -9,6 +9,7 @@ mod event;
 mod reply;
 mod speak;
 mod starter;
+mod watchdog;
 mod wire;
 
 pub use event::Event;
@@ -54,6 +55,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
             return 0;
         }
     };
+    let _watchdog = watchdog::set(watch, CAPTURE_DEADLINE);
     act(&home, &args, &payload)
 }
 

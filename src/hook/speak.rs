@@ -56,7 +56,6 @@ fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
         session,
         event_key: &key,
         moment,
-        compacted: source == "compact",
     };
     recall::inject(&inject)
 }

@@ -42,8 +42,6 @@ pub struct Inject<'a> {
     pub event_key: &'a str,
     /// What happened.
     pub moment: Moment,
-    /// The session's context no longer holds what it said: its own documents may be quoted.
-    pub compacted: bool,
 }
 
 /// Gives the text for `additionalContext`; `None` means: print nothing. Never fails outward: trouble is a line in the log (D9).
@@ -74,7 +72,14 @@ fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<String>, RecallErr
         },
         Moment::UserPrompt { .. } => (false, false),
     };
-    let shown = Shown::read(ask.home, ask.session, ask.event_key, compact);
+    let mut shown = Shown::read(ask.home, ask.session, ask.event_key);
+    if compact && let Err(error) = shown.compact(ask.home) {
+        log::warn(
+            "recall",
+            &[("session", &ask.session), ("error", &error)],
+            "The compaction cannot be remembered.",
+        );
+    }
     let room = room(ask, &shown, start);
     if room == 0 {
         return Ok(None);
@@ -86,7 +91,7 @@ fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<String>, RecallErr
             let sessions = ask.settings.recall_sessions();
             brief(&reader, ask.project, ask.session, compact, sessions, deadline)?
         }
-        Moment::UserPrompt { prompt } => prompt_blocks(ask, &reader, prompt, deadline)?,
+        Moment::UserPrompt { prompt } => prompt_blocks(ask, &reader, prompt, shown.is_compacted(), deadline)?,
     };
     let blocks: Vec<Block> = blocks.into_iter().filter(|b| !shown.has(&b.hash)).collect();
     deadline.check()?;
@@ -108,6 +113,7 @@ fn prompt_blocks(
     ask: &Inject,
     reader: &Reader,
     prompt: &str,
+    compacted: bool,
     deadline: &Deadline,
 ) -> Result<Vec<Block>, RecallError> {
     let query = analyse(reader, prompt)?;
@@ -117,7 +123,7 @@ fn prompt_blocks(
     deadline.check()?;
     let question = Ask {
         project: Some(ask.project.to_owned()),
-        exclude_session: (!ask.compacted).then(|| ask.session.to_owned()),
+        exclude_session: (!compacted).then(|| ask.session.to_owned()),
         by: By::Session,
         sessions: ask.settings.recall_sessions(),
         threshold: Some(ask.settings.recall_threshold()),

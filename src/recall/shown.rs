@@ -1,7 +1,7 @@
 //! What a session was shown: so that nothing is said twice, a redelivered event gets the same bytes (D15), and budgets hold.
 //!
 //! `state/shown/<session>` holds a line a block, appended: `p <event> <block> <characters>` after a prompt, `s` for any other event;
-//! `c <event>` begins a new record after a compaction. Hashes and numbers only. The first line names the version. The
+//! `c <event>` begins a new record, `x <event>` one after a compaction. Hashes and numbers only. The first line names the version. The
 //! file is bounded by the session's budget; a line that two hooks tear is skipped.
 
 use crate::config::Home;
@@ -31,7 +31,7 @@ pub(super) struct Shown {
     before: Vec<Row>,
     /// This event was delivered before, and is in the record.
     again: bool,
-    reset: bool,
+    compacted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,19 +41,21 @@ struct Row {
 }
 
 impl Shown {
-    /// Reads the record; `compacted` begins a new one. A damaged or missing file is an empty record: something may be said twice.
-    pub(super) fn read(home: &Home, session: &str, event_key: &str, compacted: bool) -> Self {
+    /// Reads the record. A damaged or missing file is an empty record: something may be said twice.
+    pub(super) fn read(home: &Home, session: &str, event_key: &str) -> Self {
         let path = home.shown().join(file_name(session));
         let event = id::short(&id::hash(&[event_key.as_bytes()]), 16).to_owned();
         let bytes = fs::read_small(&path, CAP_BYTES).ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let mut before = Vec::new();
         let mut again = false;
+        let mut compacted = false;
         for line in text.lines().skip_while(|_| !text.starts_with(VERSION)).skip(1) {
             let parts: Vec<_> = line.split(' ').collect();
             match parts.as_slice() {
-                ["c", of] => {
+                ["c" | "x", of] => {
                     again |= *of == event;
+                    compacted |= parts.first() == Some(&"x");
                     before.clear();
                 }
                 ["p" | "s", of, block, chars] => {
@@ -66,10 +68,23 @@ impl Shown {
                 _ => {}
             }
         }
-        if compacted {
-            before.clear();
+        Self { path, event, before, again, compacted }
+    }
+
+    /// Tells if the session's context was compacted: it no longer holds what the session itself said before.
+    pub(super) fn is_compacted(&self) -> bool {
+        self.compacted
+    }
+
+    /// Begins a new record: this event came after a compaction, and everything may be said again. A redelivery changes nothing.
+    pub(super) fn compact(&mut self, home: &Home) -> Result<(), FsError> {
+        self.before.clear();
+        if self.again {
+            return Ok(());
         }
-        Self { path, event, before, again, reset: compacted && !again }
+        self.compacted = true;
+        fs::make_private_dir(&home.shown())?;
+        fs::replace(&self.path, format!("{VERSION}\nx {}\n", self.event).as_bytes(), fs::Sync::No)
     }
 
     /// Tells if another event showed this block.
@@ -94,8 +109,9 @@ impl Shown {
         }
         fs::make_private_dir(&home.shown())?;
         let size = std::fs::metadata(&self.path).map_or(0, |m| m.len());
-        if self.reset || size == 0 || size + lines.len() as u64 > CAP_BYTES {
-            let text = format!("{VERSION}\nc {}\n{lines}", self.event);
+        if size == 0 || size + lines.len() as u64 > CAP_BYTES {
+            let head = if self.compacted { 'x' } else { 'c' };
+            let text = format!("{VERSION}\n{head} {}\n{lines}", self.event);
             return fs::replace(&self.path, text.as_bytes(), fs::Sync::No);
         }
         // One write, appended: two hooks at once give two whole lines in some order.
@@ -119,7 +135,7 @@ mod tests {
     use super::*;
 
     fn add(home: &Home, event: &str, why: Why, block: &str, chars: usize) {
-        Shown::read(home, "s", event, false).add(home, why, &[(block.to_owned(), chars)]).unwrap();
+        Shown::read(home, "s", event).add(home, why, &[(block.to_owned(), chars)]).unwrap();
     }
 
     #[test]
@@ -129,9 +145,9 @@ mod tests {
         add(&home, "e1", Why::Prompt, "b1", 10);
         add(&home, "e2", Why::Prompt, "b2", 20);
         add(&home, "e3", Why::Other, "b3", 30);
-        let third = Shown::read(&home, "s", "e4", false);
+        let third = Shown::read(&home, "s", "e4");
         assert_eq!(third.session_chars(), 60);
-        let again = Shown::read(&home, "s", "e2", false);
+        let again = Shown::read(&home, "s", "e2");
         assert!(again.has("b1") && !again.has("b2") && !again.has("b3"));
         let before = std::fs::read(home.shown().join("s")).unwrap();
         add(&home, "e2", Why::Prompt, "b2", 20);
@@ -143,14 +159,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path());
         add(&home, "e1", Why::Prompt, "b1", 10);
-        let compact = Shown::read(&home, "s", "c1", true);
-        assert!(!compact.has("b1"));
+        let mut compact = Shown::read(&home, "s", "c1");
+        compact.compact(&home).unwrap();
+        assert!(!compact.has("b1") && compact.is_compacted());
         compact.add(&home, Why::Other, &[("b1".to_owned(), 10)]).unwrap();
-        assert!(!Shown::read(&home, "s", "c1", true).has("b1"));
-        let next = Shown::read(&home, "s", "e2", false);
-        assert!(next.has("b1"));
+        let mut again = Shown::read(&home, "s", "c1");
+        again.compact(&home).unwrap();
+        assert!(!again.has("b1"));
+        let next = Shown::read(&home, "s", "e2");
+        assert!(next.has("b1") && next.is_compacted());
         assert_eq!(next.session_chars(), 10);
-        assert!(!Shown::read(&home, "t", "e2", false).has("b1"));
+        assert!(!Shown::read(&home, "t", "e2").has("b1"));
     }
 
     #[test]

@@ -77,21 +77,23 @@ impl Write<'_> {
         Ok(query.query_row([session], |row| row.get(0))?)
     }
 
-    /// Gives a session its project: one a session, the first one seen stays.
+    /// Gives a session its project: one a session, the first one seen stays. `directory` goes into the map that hooks look into.
     pub fn assign_project(
         &mut self,
         session: i64,
-        directory: &str,
+        directory: Option<&str>,
         project: &Project,
     ) -> Result<(), StoreError> {
         self.transaction.execute(
             "INSERT INTO projects (id, name, remote, directory) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
             params![project.id, project.name, project.remote, project.root.to_string_lossy()],
         )?;
-        self.transaction.execute(
-            "INSERT INTO directories (directory, project) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET project = excluded.project",
-            params![directory, project.id],
-        )?;
+        if let Some(directory) = directory {
+            self.transaction.execute(
+                "INSERT INTO directories (directory, project) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET project = excluded.project",
+                params![directory, project.id],
+            )?;
+        }
         self.transaction.execute(
             "UPDATE sessions SET project = ?2 WHERE n = ?1 AND project = ''",
             params![session, project.id],

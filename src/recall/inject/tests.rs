@@ -26,7 +26,7 @@ impl World {
         Self { _dir: dir, home, settings, secret: Secret::from_bytes([3; 32]) }
     }
 
-    fn ask(&self, key: &str, moment: Moment, session: &str, compacted: bool) -> Option<String> {
+    fn ask(&self, key: &str, moment: Moment, session: &str) -> Option<String> {
         inject(&Inject {
             home: &self.home,
             settings: &self.settings,
@@ -35,16 +35,15 @@ impl World {
             session,
             event_key: key,
             moment,
-            compacted,
         })
     }
 
     fn prompt(&self, key: &str, prompt: &str) -> Option<String> {
-        self.ask(key, Moment::UserPrompt { prompt: prompt.into() }, "now", false)
+        self.ask(key, Moment::UserPrompt { prompt: prompt.into() }, "now")
     }
 
     fn start(&self, key: &str, source: &str, session: &str) -> Option<String> {
-        self.ask(key, Moment::SessionStart { source: source.into() }, session, source == "compact")
+        self.ask(key, Moment::SessionStart { source: source.into() }, session)
     }
 }
 
@@ -101,9 +100,10 @@ fn a_redelivered_event_gets_the_same_bytes_and_another_event_gets_nothing_twice(
 fn a_session_is_not_told_what_it_said_itself_until_it_is_compacted() {
     let world = World::new();
     let prompt = || Moment::UserPrompt { prompt: QUESTION.into() };
-    let own = world.ask("e1", prompt(), "sess-a", false);
+    let own = world.ask("e1", prompt(), "sess-a");
     assert!(own.is_none_or(|text| !text.contains("session sess-a")));
-    assert!(world.ask("e2", prompt(), "sess-a", true).unwrap().contains("session sess-a"));
+    world.start("c1", "compact", "sess-a");
+    assert!(world.ask("e2", prompt(), "sess-a").unwrap().contains("session sess-a"));
 }
 
 #[test]
