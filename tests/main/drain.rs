@@ -254,7 +254,11 @@ fn a_transcript_deep_in_folders_is_imported() {
     transcript.path = deep.join("session.jsonl");
     transcript.prompt("How deep is the harbour?").flush();
     let account = sandbox.import(&[&sandbox.root().join("backup")]);
-    assert_eq!((account["files"].clone(), account["observations"].clone()), (json!(1), json!(1)), "{account}");
+    assert_eq!(
+        (account["files"].clone(), account["observations"].clone()),
+        (json!(1), json!(1)),
+        "{account}"
+    );
 }
 
 /// F33, D10.

@@ -477,15 +477,16 @@ fn drainers(sandbox: &Sandbox) -> Vec<i32> {
 
 #[test]
 fn a_disk_that_does_not_answer_does_not_hold_the_hook() {
-    let sandbox = Sandbox::new();
-    let transcript = sandbox.transcript("stuck");
-    transcript.user("u1", "hello");
-    let payload = payload("Stop.json", &transcript);
-    // Each step of the hook in turn takes ten seconds.
+    let (sandbox, transcript) = world();
+    let payload = payload("Stop", &sandbox, &transcript).to_string();
+    sandbox.hook_raw("stop", payload.as_bytes());
+    // Each durable step of the hook in turn takes ten seconds.
     for step in 1..=4 {
-        let mut running = sandbox.start_hook("stop", &payload, &[("STEP_STALL", &step.to_string())]);
-        assert!(running.ends_within(std::time::Duration::from_secs(5)), "stuck at step {step}");
-        let out = running.finish(std::time::Duration::from_secs(1));
-        assert_eq!((out.code, out.stdout.as_str()), (Some(0), ""), "{out}");
+        let mut command = sandbox.command(&["hook", "claude", "stop"]);
+        command.env("STEP_STALL", step.to_string());
+        let mut running = Running::start(command);
+        running.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+        assert!(running.ends_within(Duration::from_secs(6)), "stuck at step {step}");
+        running.finish(Duration::from_secs(6)).assert_silent("stalled");
     }
 }
