@@ -53,12 +53,15 @@ fn at_every_step(
         };
         let env = [(name, value.as_str()), ("STEP_LOG", log.to_str().unwrap())];
         let out = home.sinker_with(args, stdin.as_bytes(), &env);
-        if passed(log).len() < n {
+        // A killed run may have passed a step in another thread that did not get to log it.
+        let untouched = match fault {
+            Fault::Kill => !out.killed(),
+            Fault::NoSpace => passed(log).len() < n,
+        };
+        if untouched {
             assert_eq!(out.code, Some(0), "an untouched run failed: {out}");
             done.store(true, Ordering::SeqCst);
-        } else if matches!(fault, Fault::Kill) {
-            assert!(out.killed(), "it was not killed: {out}");
-        } else {
+        } else if matches!(fault, Fault::NoSpace) {
             assert!(matches!(out.code, Some(0 | 1)) && !out.stderr.contains("panicked"), "{out}");
         }
         after(home, &out);

@@ -245,6 +245,22 @@ fn a_fork_shares_its_prefix_and_adds_only_what_is_new() {
     assert_eq!(other.dump(), sandbox.dump());
 }
 
+/// D10: a limit on depth would drop files silently.
+#[test]
+fn a_transcript_deep_in_folders_is_imported() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 17);
+    let deep = sandbox.root().join("backup/a/b/c/d/e/f/g/h/i/j/k");
+    transcript.path = deep.join("session.jsonl");
+    transcript.prompt("How deep is the harbour?").flush();
+    let account = sandbox.import(&[&sandbox.root().join("backup")]);
+    assert_eq!(
+        (account["files"].clone(), account["observations"].clone()),
+        (json!(1), json!(1)),
+        "{account}"
+    );
+}
+
 /// F33, D10.
 #[test]
 fn a_transcript_deleted_before_it_was_read_is_a_lost_range() {
