@@ -1,16 +1,38 @@
 //! Sinker: a memory for Claude Code.
-pub mod cli;
-pub mod clock;
-pub mod config;
-pub mod drain;
-pub mod fs;
+//!
+//! It keeps what sessions said and hands the assistant the few lines of past work that matter now, or nothing. Capture costs a session about a
+//! millisecond, recall a few; neither calls a model, opens a port or waits for a daemon. It promises that nothing said is lost, stored twice,
+//! or stored with a secret in it; the promises have numbers, and the page [`docs::durability`] says where each is upheld and tested.
+//!
+//! The modules stand in the order in which a fact moves through the program:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`hook`] | answers the host: drops a pointer, or recalls |
+//! | [`spool`] | the pointers, between hooks and drainer |
+//! | [`transcript`] | reads the host's session files |
+//! | [`redact`] | takes secrets out before anything reaches disk |
+//! | [`drain`] | follows the pointers; the only writer |
+//! | [`store`] | SQLite, the truth |
+//! | [`index`] | Tantivy, derived and disposable |
+//! | [`recall`] | from a question to lines worth their tokens |
+//! | [`cli`] | the commands |
+//!
+//! Under all of them: [`config`], [`fs`], [`clock`], [`step`], [`id`], [`log`].
+
 pub mod hook;
-pub mod id;
-pub mod index;
-pub mod log;
-pub mod recall;
-pub mod redact;
 pub mod spool;
-pub mod step;
-pub mod store;
 pub mod transcript;
+pub mod redact;
+pub mod drain;
+pub mod store;
+pub mod index;
+pub mod recall;
+pub mod cli;
+pub mod config;
+pub mod fs;
+pub mod clock;
+pub mod step;
+pub mod id;
+pub mod log;
+pub mod docs;

@@ -7,5 +7,5 @@ mod settings;
 
 pub use home::Home;
 pub use project::{Project, ProjectMap, identify};
-pub use secret::Secret;
+pub use secret::{Secret, SecretError};
 pub use settings::{Origin, Problem, Settings, Value};

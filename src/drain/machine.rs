@@ -155,8 +155,9 @@ pub(super) const MAX_ACTIVE: usize = 128;
 const MAX_TRIES: u32 = 3;
 const SCAN_EVERY_MS: i64 = 2_000;
 const SWEEP_EVERY_MS: i64 = 600_000;
-/// After an event the host may write for a while: looks at these times (host facts, section 4.1: up to 1.3 s after a stop).
-const LOOKS_MS: [i64; 6] = [250, 600, 1_000, 1_600, 2_500, 5_000];
+/// After an event the host may write for a while: looks at these times (host facts, section 4.1: up to 1.3 s after a stop). The last
+/// one finds a line that was never finished.
+const LOOKS_MS: [i64; 7] = [250, 600, 1_000, 1_600, 2_500, 5_000, 61_000];
 
 impl State {
     /// The beginning; the clock stands at `now_ms`.

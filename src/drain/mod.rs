@@ -6,7 +6,7 @@
 //!           └────────── Finished ◀───────┘
 //! ```
 //!
-//! [`machine`] is a pure function of state and event; [`run`] performs what it decides. Stages are joined by bounded channels, so a slow
+//! `machine` is a pure function of state and event; `run` performs what it decides. Stages are joined by bounded channels, so a slow
 //! disk slows the reader and not the memory. Whoever holds `drain.lock` may write store and index; nobody else does.
 
 mod account;

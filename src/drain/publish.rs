@@ -62,7 +62,8 @@ impl Publisher {
     /// Opens store and index and closes the gap between them (D6).
     pub(super) fn open(home: &Home, pace: Pace, progress: Arc<Progress>) -> Result<Self, PublishError> {
         let store = Reader::open(home)?;
-        let mut publisher = Self { home: home.clone(), pace, store, writer: None, written: 0, shown: 0, progress };
+        let mut publisher =
+            Self { home: home.clone(), pace, store, writer: None, written: 0, shown: 0, progress };
         publisher.reopen()?;
         Ok(publisher)
     }

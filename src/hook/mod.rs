@@ -26,13 +26,21 @@ use wire::Payload;
 const CAPTURE_DEADLINE: Duration = Duration::from_millis(500);
 
 /// Runs a hook; `args` are those behind `hook`. Returns the exit code: 0, or 1 under `--strict`.
-pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
+pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 {
     let watch = Stopwatch::start();
     let Some(home) = Home::find() else {
         log::error("hook", &[], "Neither SINKER_HOME nor HOME is set; set one of them.");
         return 0;
     };
     log::open(&home, "hook");
+    // A panic is our fault and must not become the host's: the hook did nothing, and says so in the log.
+    std::panic::set_hook(Box::new(|panic| {
+        log::error("hook", &[("panic", &panic)], "The hook ended in a panic; please report it.");
+    }));
+    std::panic::catch_unwind(|| answer(&home, args, watch)).unwrap_or(0)
+}
+
+fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -> u8 {
     let args = match Args::parse(args) {
         Ok(args) => args,
         Err(what) => {
@@ -56,7 +64,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
         }
     };
     let _watchdog = watchdog::set(watch, CAPTURE_DEADLINE);
-    act(&home, &args, &payload)
+    act(home, &args, &payload)
 }
 
 fn act(home: &Home, args: &Args, payload: &Payload) -> u8 {

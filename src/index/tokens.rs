@@ -1,7 +1,7 @@
 //! The analysis of text: one for the fields of the index, the profiles of sessions and the queries, so that they match.
 //!
 //! Fold (NFKC, case, accents), cut into compounds and their parts, drop stop words, stem English words; scripts written without spaces
-//! become pairs of characters. A change here changes what old indexes hold: raise [`super::schema::FORMAT`].
+//! become pairs of characters. A change here changes what old indexes hold: raise `schema::FORMAT`.
 
 use super::compound::{Atom, Form, MAX_ATOMS, forms, is_joint};
 use super::fold::{is_unspaced, is_word, normalise, push_folded};
@@ -19,7 +19,7 @@ pub fn terms(text: &str) -> impl Iterator<Item = String> {
     Cutter::new(text).map(|form| form.text)
 }
 
-/// Gives the terms with their places: see [`terms`] and [`Form`].
+/// Gives the terms with their places: see [`terms`].
 pub fn forms_of(text: &str) -> impl Iterator<Item = Form> {
     Cutter::new(text)
 }

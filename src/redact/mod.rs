@@ -2,9 +2,9 @@
 //!
 //! In this order, until nothing more is found:
 //!
-//! 1. our own injected context that comes back in a transcript is removed whole ([`fence`]),
-//! 2. `<private>` spans become a marker ([`private`]),
-//! 3. what the table of [`rules`] finds becomes a marker, the text around it stays ([`scan`]).
+//! 1. our own injected context that comes back in a transcript is removed whole (`fence`),
+//! 2. `<private>` spans become a marker (`private`),
+//! 3. what the table of `rules` finds becomes a marker, the text around it stays (`scan`).
 //!
 //! A marker is `[redacted:<rule>:<4 hex>]`; the digits are a hash of rule and secret under the local key, so equal secrets stay
 //! equal in memory and nobody can test a guess against them. A marker that is in the text already is a wall: nothing in
