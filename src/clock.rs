@@ -45,6 +45,12 @@ pub fn wall() -> Millis {
     from_system(SystemTime::now())
 }
 
+/// Nanoseconds of the machine's clock: differ from call to call, for temporary names.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
+pub fn nanos() -> u128 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos())
+}
+
 /// Converts a file time. Units: milliseconds, rounded down.
 pub fn from_system(time: SystemTime) -> Millis {
     let ms = match time.duration_since(SystemTime::UNIX_EPOCH) {

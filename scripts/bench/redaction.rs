@@ -1,13 +1,12 @@
 //! How fast redaction is: `redaction TRANSCRIPTS` cleans each line of the transcripts once and prints one JSON object.
 
-use anyhow::Context as _;
 use sinker::clock::Stopwatch;
 use sinker::config::Secret;
 use sinker::redact::{Redactor, Report};
 use std::io::Write as _;
 
-fn main() -> anyhow::Result<()> {
-    let transcripts = std::env::args_os().nth(1).context("usage: redaction TRANSCRIPTS")?;
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let transcripts = std::env::args_os().nth(1).ok_or("usage: redaction TRANSCRIPTS")?;
     let mut lines: Vec<String> = Vec::new();
     for entry in walkdir::WalkDir::new(transcripts).sort_by_file_name() {
         let entry = entry?;

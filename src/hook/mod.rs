@@ -63,7 +63,7 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
             return 0;
         }
     };
-    let _watchdog = watchdog::set(watch, CAPTURE_DEADLINE);
+    let _watchdog = watchdog::set(watch.left(CAPTURE_DEADLINE));
     act(home, &args, &payload)
 }
 

@@ -122,7 +122,7 @@ impl Source for Stdin {
 /// Reads one payload. The deadline may cut it: then what identifies the event must have come already, or it is an error.
 pub(super) fn read(source: impl Source) -> Result<Payload, WireError> {
     let mut payload = Payload::default();
-    let mut scan = Scanner { source, block: vec![0; 64 * 1024], at: 0, end: 0, before: 0 };
+    let mut scan = Scanner { source, block: vec![0; FIRST_BLOCK_BYTES], at: 0, end: 0, before: 0 };
     match scan.object(&mut payload) {
         Ok(()) => payload.whole = true,
         Err(WireError::Late) if payload.session_id.is_some() && payload.transcript_path.is_some() => {}
@@ -130,6 +130,11 @@ pub(super) fn read(source: impl Source) -> Result<Payload, WireError> {
     }
     Ok(payload)
 }
+
+/// Most payloads are shorter; every page of a block that is touched costs the hook.
+const FIRST_BLOCK_BYTES: usize = 8 * 1024;
+/// A long payload is read in larger blocks, as a pipe gives them.
+const BLOCK_BYTES: usize = 64 * 1024;
 
 struct Scanner<S> {
     source: S,
@@ -146,6 +151,9 @@ impl<S: Source> Scanner<S> {
         if self.at >= self.end {
             self.before += self.end as u64;
             self.at = 0;
+            if self.end == self.block.len() && self.end < BLOCK_BYTES {
+                self.block.resize(BLOCK_BYTES, 0);
+            }
             self.end = self.source.read(&mut self.block)?;
         }
         Ok(self.block.get(self.at..self.end).unwrap_or_default())
@@ -235,7 +243,7 @@ impl<S: Source> Scanner<S> {
                 return Err(WireError::Cut);
             }
             // Between quotes and backslashes nothing matters: jump from one to the next.
-            let (run, stop) = match (escaped, memchr::memchr2(b'"', b'\\', rest)) {
+            let (run, stop) = match (escaped, special(rest)) {
                 (true, _) => (1, false),
                 (false, Some(found)) => (found, true),
                 (false, None) => (rest.len(), false),
@@ -292,6 +300,16 @@ impl<S: Source> Scanner<S> {
         }
         Err(WireError::Cut)
     }
+}
+
+/// The first quote or backslash.
+fn special(bytes: &[u8]) -> Option<usize> {
+    // The fast search asks the processor once what it can do, and on a virtual machine that question costs more than looking through
+    // a short payload byte by byte.
+    if bytes.len() <= FIRST_BLOCK_BYTES {
+        return bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    }
+    memchr::memchr2(b'"', b'\\', bytes)
 }
 
 /// Undoes the escapes of a raw JSON string; what is not UTF-8, or cut inside an escape, is replaced or left off.

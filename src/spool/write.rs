@@ -1,6 +1,7 @@
 //! Publishing an entry: written under `tmp/`, renamed into `new/` (D2).
 
 use super::{Command, Entry, SpoolName};
+use crate::clock;
 use crate::config::Home;
 use crate::fs::{self, FsError, Sync};
 use std::path::PathBuf;
@@ -26,11 +27,10 @@ pub fn command(home: &Home, time_ms: u64, command: &Command) -> Result<PathBuf, 
 
 fn put(home: &Home, name: &str, bytes: &[u8], sync: Sync) -> Result<PathBuf, FsError> {
     let to = home.spool_new().join(name);
-    // The pid and a random number keep two hooks with the same event from writing into one file. A name over 255 bytes
+    // The pid and the nanosecond keep two hooks with the same event from writing into one file. A name over 255 bytes
     // cannot arise from the published one alone, so the temporary name carries a cut of it.
     let short = name.get(..100).unwrap_or(name);
-    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), name);
-    let tmp = home.spool_tmp().join(format!("{short}.{}.{random:016x}", std::process::id()));
+    let tmp = home.spool_tmp().join(format!("{short}.{}.{:016x}", std::process::id(), clock::nanos()));
     match fs::publish(&tmp, &to, bytes, sync) {
         Err(error) if error.is_missing() => {
             super::prepare(home)?;

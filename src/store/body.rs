@@ -4,6 +4,8 @@ use super::StoreError;
 use crate::id;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use zstd::bulk::{Compressor, Decompressor};
 
 /// A text longer than this is kept as head, tail, size and hash. Units: bytes.
 pub const TEXT_CAP_BYTES: usize = 1024 * 1024;
@@ -155,10 +157,16 @@ const COMPRESS_FROM: usize = 160;
 /// No body is larger: sixteen million bytes of line, escaped. A damaged frame cannot ask for more.
 const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
 
+thread_local! {
+    // Making a context costs more than compressing a short text with it.
+    static PACKER: RefCell<Option<Compressor<'static>>> = RefCell::new(Compressor::new(3).ok());
+    static UNPACKER: RefCell<Option<Decompressor<'static>>> = RefCell::new(Decompressor::new().ok());
+}
+
 /// Packs bytes for a row: (codec, bytes); codec 0 as they are, 1 zstd.
 pub(super) fn pack(bytes: Vec<u8>) -> (i64, Vec<u8>) {
     if bytes.len() >= COMPRESS_FROM
-        && let Ok(packed) = zstd::bulk::compress(&bytes, 3)
+        && let Some(packed) = compress(&bytes)
         && packed.len() < bytes.len() * 9 / 10
     {
         return (1, packed);
@@ -166,18 +174,27 @@ pub(super) fn pack(bytes: Vec<u8>) -> (i64, Vec<u8>) {
     (0, bytes)
 }
 
+/// Compresses with zstd; `None` when it refuses.
+pub(super) fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
+    PACKER.with_borrow_mut(|packer| packer.as_mut()?.compress(bytes).ok())
+}
+
 /// Unpacks a row's bytes. Errors: [`StoreError::Body`].
 pub(super) fn unpack(codec: i64, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     match codec {
         0 => Ok(bytes),
-        1 => {
-            let mut out = Vec::new();
-            let reader = zstd::stream::read::Decoder::new(bytes.as_slice());
-            let read = reader.and_then(|r| {
-                std::io::Read::read_to_end(&mut std::io::Read::take(r, MAX_BODY_BYTES as u64), &mut out)
-            });
-            read.map(|_| out).map_err(|e| StoreError::Body(e.to_string()))
-        }
+        1 => UNPACKER.with_borrow_mut(|unpacker| {
+            let damaged = || StoreError::Body("its frame cannot be read".to_owned());
+            // A frame of ours names its size; a damaged one cannot ask for more than any body has.
+            let size = Decompressor::upper_bound(&bytes)
+                .filter(|size| *size <= MAX_BODY_BYTES)
+                .ok_or_else(damaged)?;
+            unpacker
+                .as_mut()
+                .ok_or_else(damaged)?
+                .decompress(&bytes, size)
+                .map_err(|e| StoreError::Body(e.to_string()))
+        }),
         other => Err(StoreError::Body(format!("codec {other} is not known"))),
     }
 }

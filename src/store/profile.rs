@@ -1,6 +1,6 @@
 //! The profile of a session: its distinct terms, which recall routes by. A set, so the order of reading does not matter.
 
-use super::body::{Block, unpack};
+use super::body::{Block, compress, unpack};
 use super::{StoreError, Write};
 use rusqlite::{OptionalExtension, params};
 use std::collections::BTreeSet;
@@ -61,8 +61,8 @@ impl Write<'_> {
         let grown = set.len() != before;
         let joined = set.into_iter().collect::<Vec<_>>().join(" ");
         if grown || newest != upto {
-            let blob =
-                zstd::bulk::compress(joined.as_bytes(), 3).map_err(|e| StoreError::Body(e.to_string()))?;
+            let blob = compress(joined.as_bytes())
+                .ok_or_else(|| StoreError::Body("a profile cannot be packed".to_owned()))?;
             self.transaction.execute(
                 "INSERT OR REPLACE INTO profiles (session, upto, terms) VALUES (?1, ?2, ?3)",
                 params![session, newest, blob],
