@@ -104,6 +104,9 @@ impl From<IndexError> for Failure {
 
 impl From<RecallError> for Failure {
     fn from(error: RecallError) -> Self {
+        if let RecallError::Index(error) = error {
+            return error.into();
+        }
         Self::new(error.to_string()).hint("`sinker index verify` names what is damaged")
     }
 }

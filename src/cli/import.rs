@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub(super) struct Args {
     /// Transcripts, or folders with transcripts; without one, the host's own folder
     paths: Vec<PathBuf>,
-    /// The project of sessions that do not name one: an id, a name or a path
+    /// Put these sessions into this project, whatever they say: an id, a name or a path
     #[arg(long, value_name = "P")]
     project: Option<String>,
     /// Print the result as JSON

@@ -22,6 +22,9 @@ pub(super) struct Args {
 struct Shown<'a> {
     #[serde(flatten)]
     row: &'a DocumentRow,
+    /// A document that was asked for by name has no rank.
+    score: f64,
+    excerpt: Vec<Excerpt<'a>>,
     sessions: &'a [String],
     files: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,6 +32,13 @@ struct Shown<'a> {
     text: &'a str,
     links: &'a [String],
     revisions: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Excerpt<'a> {
+    text: String,
+    record: Option<&'a str>,
+    speaker: &'a str,
 }
 
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
@@ -44,6 +54,17 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     if args.json {
         let shown = Shown {
             row: &document.row,
+            score: 0.0,
+            excerpt: text
+                .lines()
+                .filter(|l| !l.trim().is_empty())
+                .take(3)
+                .map(|line| Excerpt {
+                    text: output::headline(line, 300),
+                    record: document.row.record.as_deref(),
+                    speaker: &document.row.speaker,
+                })
+                .collect(),
             sessions: &document.sessions,
             files: &document.files,
             fields: document.fields.as_ref(),

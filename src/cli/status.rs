@@ -142,7 +142,7 @@ fn one_session(home: &Home, session: &str, args: &Args) -> Result<Exit, Failure>
 
 fn find(home: &Home, session: &str) -> Result<Option<SessionRow>, Failure> {
     match Reader::open(home) {
-        Ok(store) => Ok(store.sessions(None)?.into_iter().find(|s| s.id == session)),
+        Ok(store) => Ok(store.session(session)?),
         Err(crate::store::StoreError::Absent(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }

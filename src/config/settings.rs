@@ -82,7 +82,7 @@ const KEYS: &[Key] = &[
     },
     Key {
         name: "recall.deadline_ms",
-        kind: Kind::Int { min: 0, max: 2000 },
+        kind: Kind::Int { min: 0, max: 1000 },
         project: false,
         help: "after this a recall hook gives no context",
         default: || 150.into(),

@@ -38,6 +38,10 @@ pub fn ask(
     paths: Vec<PathBuf>,
     project: Option<String>,
 ) -> Result<Option<Reply>, DrainError> {
+    if let Some(path) = paths.iter().find(|path| path.to_str().is_none()) {
+        let what = format!("{} is not UTF-8; it can be imported when no drainer runs", path.display());
+        return Err(DrainError::Start(what));
+    }
     let mut random = [0; 8];
     getrandom::fill(&mut random)
         .map_err(|_| DrainError::Start("no random bytes from the system".to_owned()))?;

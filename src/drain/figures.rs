@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use crate::config::Home;
 use crate::fs::{self, Sync};
+use crate::redact::{Redactor, Report};
 use crate::store::{Behind, Figures, Reader, StoreError};
 use crate::{clock, log};
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,14 @@ impl Board {
     }
 
     /// Writes what changed; `last` writes whatever the clock says. A fault is logged: figures are not worth a drainer.
-    pub(super) fn write(&mut self, home: &Home, store: &Reader, progress: &Progress, last: bool) {
+    pub(super) fn write(
+        &mut self,
+        home: &Home,
+        store: &Reader,
+        progress: &Progress,
+        redactor: &Redactor,
+        last: bool,
+    ) {
         let now_ms = progress.now_ms();
         if !last && now_ms - self.written_ms < EVERY_MS {
             return;
@@ -102,6 +110,9 @@ impl Board {
                 return log::warn("drain", &[("error", &error)], "The figures could not be gathered.");
             }
         };
+        for behind in &mut status.behind {
+            behind.path = redactor.clean(&behind.path, &mut Report::default()).into_owned();
+        }
         status.drained_1h = self.drained(now_ms, progress);
         if !last && self.shown.as_ref() == Some(&status) {
             return;

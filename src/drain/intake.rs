@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Entries claimed at once.
-const CLAIM: usize = 256;
+const CLAIM: usize = 1_024;
 
 impl Drainer {
     pub(super) fn requests(&self, list: Vec<Request>, more: bool) -> Event {
@@ -39,12 +39,17 @@ impl Drainer {
             }
             Err(error) => {
                 log::warn("drain", &[("error", &error)], "The spool could not be read; it is tried again.");
-                self.progress.failed(error.to_string());
+                self.progress.failed("spool", error.to_string());
                 return Ok(vec![self.requests(Vec::new(), false)]);
             }
             Ok(batch) => batch,
         };
+        self.progress.recovered("spool");
         self.progress.odd(batch.odd);
+        for id in &batch.refused {
+            let error = Some("the drainer could not read the command; spool/odd says why".to_owned());
+            self.reply(id, &home.spool_odd().join(id), &Reply { error, ..Reply::default() });
+        }
         self.newer.extend(batch.newer);
         let more = batch.claimed.len() >= CLAIM;
         let mut list = Vec::new();
@@ -106,9 +111,8 @@ impl Drainer {
         list: &mut Vec<Request>,
     ) -> Result<Vec<Event>, DrainError> {
         let before = self.figures()?;
-        let mut files = Vec::new();
-        match command.verb.as_str() {
-            "import" => files.extend(command.paths.iter().flat_map(|path| sweep::transcripts(path))),
+        let files = match command.verb.as_str() {
+            "import" => sweep::named(&command.paths),
             "rebuild" => {
                 let done = self.order(Order::Rebuild);
                 let error = done.err();
@@ -121,7 +125,7 @@ impl Drainer {
                 self.reply(&command.id, &path, &Reply { error, ..Reply::default() });
                 return Ok(Vec::new());
             }
-        }
+        };
         let asked = Asked {
             files: files.len() as u64,
             observations: before.observations,
@@ -188,6 +192,7 @@ impl Drainer {
         if let Err(error) = spool::sweep_tmp(&self.options.home) {
             log::warn("drain", &[("error", &error)], "spool/tmp could not be swept.");
         }
+        self.progress.recovered("read");
         let known = self.store.files()?;
         let mut found = BTreeSet::new();
         for root in &self.options.roots {

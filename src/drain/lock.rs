@@ -5,6 +5,7 @@ use crate::config::Home;
 use crate::{clock, fs};
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
+use std::time::Duration;
 
 /// Held as long as it lives.
 #[derive(Debug)]
@@ -18,11 +19,18 @@ impl Lock {
         fs::make_private_dir(home.root())?;
         let path = home.lock();
         let mut file = fs::open_lock(&path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(DrainError::Locked(holder(home))),
-            Err(TryLockError::Error(error)) => {
-                return Err(DrainError::Start(format!("cannot lock: {error}")));
+        // Who only asks whether it is held holds it for an instant: that must not turn a drainer away.
+        let (_keep, never) = crossbeam_channel::bounded::<()>(1);
+        for tries in 0.. {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if tries < 5 => {
+                    never.recv_timeout(Duration::from_millis(10)).ok();
+                }
+                Err(TryLockError::WouldBlock) => return Err(DrainError::Locked(holder(home))),
+                Err(TryLockError::Error(error)) => {
+                    return Err(DrainError::Start(format!("cannot lock: {error}")));
+                }
             }
         }
         let note = format!("pid {}, since {}\n", std::process::id(), clock::format(clock::now()));

@@ -11,7 +11,7 @@
 //!
 //! A file is in work once at a time; a request for it meanwhile makes it be read again afterwards.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Why the drainer runs.
@@ -106,6 +106,8 @@ pub enum Effect {
     Beat,
     /// Answer a command: all it asked for is stored.
     Answer(String),
+    /// A file failed again and again: say so.
+    GiveUp(PathBuf),
     /// Let the reader stop at the next batch.
     Halt,
     /// Publish what is stored, and end.
@@ -129,18 +131,23 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Desk {
     mode: Mode,
-    queue: VecDeque<Job>,
-    active: BTreeMap<PathBuf, Job>,
+    waiting: BTreeMap<PathBuf, Waiting>,
+    /// Of those waiting, the ones that may be read: what a session announced before what a sweep found, then as they came.
+    order: BTreeSet<(bool, u64, PathBuf)>,
+    /// Of those waiting, the ones that failed, with the time of their next try.
+    later: BTreeSet<(i64, PathBuf)>,
+    active: BTreeMap<PathBuf, Waiting>,
     /// Asked for while in work.
     again: BTreeMap<PathBuf, Job>,
     looks: BTreeSet<(i64, PathBuf)>,
+    /// The time of the newest event of a file: looks for an older one are overtaken.
+    events: BTreeMap<PathBuf, i64>,
     commands: BTreeMap<String, usize>,
     scan_at: i64,
     sweep_at: i64,
-    resume_at: i64,
-    failures: u32,
     quiet_since: i64,
     now: i64,
+    count: u64,
     more: bool,
     /// Looks at spool, roots and files that have not answered yet.
     awaited: u32,
@@ -148,11 +155,22 @@ pub struct Desk {
     begun: bool,
 }
 
+/// A job that waits or is in work, with what was tried.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Waiting {
+    job: Job,
+    tries: u32,
+    rank: (bool, u64),
+    due: Option<i64>,
+}
+
 /// Files in work at once. The reader takes one after another; the others are read and wait for their transaction, or wait to be read.
 /// So many that a transaction of small files is not cut short for want of them.
 pub(super) const MAX_ACTIVE: usize = 128;
-/// `Once` and `Import` give a file up after this many failures in a row.
-const MAX_TRIES: u32 = 3;
+/// After this many failures in a row a file is given up: for whoever waits, and until the next sweep.
+const MAX_TRIES: u32 = 4;
+/// No more entries are claimed than this: the rest waits in `new/`, where it takes no memory.
+const MAX_CLAIMED: usize = 4_096;
 const SCAN_EVERY_MS: i64 = 2_000;
 const SWEEP_EVERY_MS: i64 = 600_000;
 /// After an event the host may write for a while: looks at these times (host facts, section 4.1: up to 1.3 s after a stop). The last
@@ -164,17 +182,19 @@ impl State {
     pub fn begin(mode: Mode, now_ms: i64) -> Self {
         State::Running(Desk {
             mode,
-            queue: VecDeque::new(),
+            waiting: BTreeMap::new(),
+            order: BTreeSet::new(),
+            later: BTreeSet::new(),
             active: BTreeMap::new(),
             again: BTreeMap::new(),
             looks: BTreeSet::new(),
+            events: BTreeMap::new(),
             commands: BTreeMap::new(),
             scan_at: now_ms,
             sweep_at: now_ms,
-            resume_at: now_ms,
-            failures: 0,
             quiet_since: now_ms,
             now: now_ms,
+            count: 0,
             more: false,
             // Import begins with the list of its files, which the caller brings.
             awaited: u32::from(mode == Mode::Import),
@@ -188,9 +208,16 @@ impl State {
             State::Running(desk) | State::Finishing(desk) => Some(desk),
             State::Stopped => None,
         };
-        let jobs =
-            desk.into_iter().flat_map(|d| d.queue.iter().chain(d.active.values()).chain(d.again.values()));
+        let jobs = desk.into_iter().flat_map(|d| {
+            let held = d.waiting.values().chain(d.active.values());
+            held.map(|w| &w.job).chain(d.again.values())
+        });
         jobs.flat_map(|job| job.entries.iter())
+    }
+
+    /// Files are being read or stored just now.
+    pub fn is_working(&self) -> bool {
+        matches!(self, State::Running(desk) | State::Finishing(desk) if !desk.active.is_empty())
     }
 }
 
@@ -243,7 +270,9 @@ fn running(mut desk: Desk, event: Event) -> (State, Vec<Effect>) {
         }
         Event::Finished { now_ms, path, stored } => {
             desk.now = now_ms;
-            desk.quiet_since = now_ms;
+            if stored {
+                desk.quiet_since = now_ms;
+            }
             effects.extend(desk.finished(&path, stored));
         }
         Event::Signal => {}
@@ -259,60 +288,84 @@ impl Desk {
     /// Puts a request to the job of its file, wherever that is; else makes one.
     fn ask(&mut self, request: Request) {
         if request.look_again && matches!(self.mode, Mode::Serve { .. }) {
-            let times = LOOKS_MS.iter().map(|wait| (self.now + wait, request.path.clone()));
-            // Looks of the event before are overtaken.
-            self.looks.retain(|(_, path)| *path != request.path);
-            self.looks.extend(times);
+            self.looks.extend(LOOKS_MS.iter().map(|wait| (self.now + wait, request.path.clone())));
+            self.events.insert(request.path.clone(), self.now);
         }
-        let job = if self.active.contains_key(&request.path) {
-            self.again
-                .entry(request.path.clone())
-                .or_insert_with(|| Job { path: request.path, ..Job::default() })
-        } else {
-            match self.queue.iter().position(|job| job.path == request.path) {
-                Some(at) => {
-                    // The position was found the line before.
-                    let Some(job) = self.queue.get_mut(at) else { return };
-                    job
-                }
-                None => {
-                    self.queue.push_back(Job { path: request.path, ..Job::default() });
-                    let Some(job) = self.queue.back_mut() else { return };
-                    job
-                }
-            }
+        let path = request.path.clone();
+        let announced = request.entry.is_some() || request.command.is_some();
+        let job = Job {
+            path: request.path,
+            entries: request.entry.into_iter().collect(),
+            last_line: request.last_line,
+            commands: request.command.into_iter().collect(),
         };
-        job.last_line |= request.last_line;
-        job.entries.extend(request.entry);
-        job.commands.extend(request.command);
+        if self.active.contains_key(&path) {
+            match self.again.get_mut(&path) {
+                Some(known) => known.merge(job),
+                None => drop(self.again.insert(path, job)),
+            }
+        } else {
+            self.wait(job, announced);
+        }
+    }
+
+    fn wait(&mut self, job: Job, announced: bool) {
+        let path = job.path.clone();
+        let count = self.count;
+        self.count += 1;
+        let new = !self.waiting.contains_key(&path);
+        let waiting = self.waiting.entry(path.clone()).or_default();
+        let before = waiting.rank;
+        if new {
+            waiting.job = job;
+            waiting.rank = (!announced, count);
+        } else {
+            waiting.job.merge(job);
+            waiting.rank.0 &= !announced;
+        }
+        if waiting.due.is_none() {
+            self.order.remove(&(before.0, before.1, path.clone()));
+            self.order.insert((waiting.rank.0, waiting.rank.1, path));
+        }
     }
 
     fn finished(&mut self, path: &PathBuf, stored: bool) -> Vec<Effect> {
-        let Some(job) = self.active.remove(path) else { return Vec::new() };
+        let Some(mut done) = self.active.remove(path) else { return Vec::new() };
         let again = self.again.remove(path);
-        if !stored {
-            // A full disk does not get emptier by trying: 0.5 s, 1 s, 2 s … 30 s.
-            self.failures = (self.failures + 1).min(7);
-            self.resume_at = self.now + (250_i64 << self.failures).min(30_000);
-            if self.failures > MAX_TRIES && !matches!(self.mode, Mode::Serve { .. }) {
-                // Somebody waits for the end. Its entries stay in `cur/`, its cursor where it was.
-                return Vec::new();
-            }
-            let mut job = job;
+        if stored {
             if let Some(again) = again {
-                job.entries.extend(again.entries);
-                job.commands.extend(again.commands);
-                job.last_line |= again.last_line;
+                let announced = !again.entries.is_empty() || !again.commands.is_empty();
+                self.wait(again, announced);
             }
-            self.queue.push_front(job);
-            return Vec::new();
+            return self.release(done.job.commands);
         }
-        self.failures = 0;
         if let Some(again) = again {
-            self.queue.push_back(again);
+            done.job.merge(again);
         }
+        done.tries += 1;
         let mut effects = Vec::new();
-        for id in job.commands {
+        if done.tries == MAX_TRIES {
+            effects.push(Effect::GiveUp(path.clone()));
+            // Who asked is told; the file itself is tried on.
+            effects.extend(self.release(std::mem::take(&mut done.job.commands)));
+        }
+        let somebody_waits = !matches!(self.mode, Mode::Serve { .. });
+        if done.tries >= MAX_TRIES && (somebody_waits || done.job.entries.is_empty()) {
+            // Its entries stay in `cur/`, its cursor where it was: the next drainer, or the next sweep, tries again.
+            return effects;
+        }
+        // A full disk does not get emptier by trying: 0.5 s, 1 s, 2 s … 30 s.
+        let due = self.now + (250_i64 << done.tries.min(7)).min(30_000);
+        done.due = Some(due);
+        self.later.insert((due, path.clone()));
+        self.waiting.insert(path.clone(), done);
+        effects
+    }
+
+    /// One file of these commands is done with.
+    fn release(&mut self, commands: Vec<String>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for id in commands {
             let Some(left) = self.commands.get_mut(&id) else { continue };
             *left = left.saturating_sub(1);
             if *left == 0 {
@@ -326,9 +379,9 @@ impl Desk {
     /// What the clock says is due.
     fn due(&mut self, effects: &mut Vec<Effect>) {
         let spool = self.mode != Mode::Import;
-        let room = self.queue.len() + self.active.len() < 256;
-        let spent = self.more && self.queue.is_empty() && self.active.is_empty();
-        if spool && room && (self.now >= self.scan_at || spent) {
+        let announced = self.waiting.values().take(MAX_CLAIMED).filter(|w| !w.job.entries.is_empty()).count();
+        let room = announced < MAX_CLAIMED;
+        if spool && room && (self.now >= self.scan_at || self.more) {
             self.scan_at = self.now + SCAN_EVERY_MS;
             self.more = false;
             self.begun = true;
@@ -340,30 +393,59 @@ impl Desk {
             self.awaited += 1;
             effects.push(Effect::Sweep);
         }
-        while let Some((at, _)) = self.looks.first()
-            && *at <= self.now
-        {
-            effects.extend(self.looks.pop_first().map(|(_, path)| Effect::Look(path)));
-            self.awaited += 1;
+        while let Some((at, path)) = self.looks.pop_first() {
+            if at > self.now {
+                self.looks.insert((at, path));
+                break;
+            }
+            let since = self.events.get(&path).map(|event| at - event);
+            if since == LOOKS_MS.last().copied() {
+                self.events.remove(&path);
+            }
+            if since.is_some_and(|since| LOOKS_MS.contains(&since)) {
+                self.awaited += 1;
+                effects.push(Effect::Look(path));
+            }
+        }
+        while let Some((due, path)) = self.later.pop_first() {
+            if due > self.now {
+                self.later.insert((due, path));
+                break;
+            }
+            if let Some(waiting) = self.waiting.get_mut(&path) {
+                waiting.due = None;
+                self.order.insert((waiting.rank.0, waiting.rank.1, path));
+            }
         }
         while self.active.len() < MAX_ACTIVE
-            && self.now >= self.resume_at
-            && let Some(job) = self.queue.pop_front()
+            && let Some((_, _, path)) = self.order.pop_first()
         {
-            self.active.insert(job.path.clone(), job.clone());
+            let Some(waiting) = self.waiting.remove(&path) else { continue };
+            let job = waiting.job.clone();
+            self.active.insert(path, waiting);
             effects.push(Effect::Read(job));
         }
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.queue.is_empty() && self.active.is_empty() && !self.more;
+        let idle = self.order.is_empty() && self.active.is_empty() && !self.more;
         match self.mode {
+            // What fails again and again does not keep a drainer for ever: its entries stay in `cur/`.
             Mode::Serve { idle_exit_ms: Some(limit) } => {
-                idle && self.looks.is_empty() && self.now - self.quiet_since >= limit
+                let stuck = self.waiting.values().all(|w| w.tries >= MAX_TRIES);
+                idle && stuck && self.looks.is_empty() && self.now - self.quiet_since >= limit
             }
             Mode::Serve { idle_exit_ms: None } => false,
-            Mode::Once | Mode::Import => idle && self.begun && self.awaited == 0,
+            Mode::Once | Mode::Import => idle && self.waiting.is_empty() && self.begun && self.awaited == 0,
         }
+    }
+}
+
+impl Job {
+    fn merge(&mut self, other: Self) {
+        self.entries.extend(other.entries);
+        self.commands.extend(other.commands);
+        self.last_line |= other.last_line;
     }
 }
 

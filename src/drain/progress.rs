@@ -1,6 +1,7 @@
 //! What the stages have done so far: shared counters, read by whoever shows or writes figures.
 
 use crate::clock::Stopwatch;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +19,7 @@ pub struct Progress {
     index_seq: AtomicU64,
     index_documents: AtomicU64,
     moved_ms: AtomicI64,
-    last_error: Mutex<Option<String>>,
+    errors: Mutex<BTreeMap<&'static str, String>>,
 }
 
 impl Default for Progress {
@@ -35,7 +36,7 @@ impl Default for Progress {
             index_seq: AtomicU64::new(0),
             index_documents: AtomicU64::new(0),
             moved_ms: AtomicI64::new(0),
-            last_error: Mutex::new(None),
+            errors: Mutex::new(BTreeMap::new()),
         }
     }
 }
@@ -89,8 +90,14 @@ impl Progress {
         self.moved();
     }
 
-    pub(super) fn failed(&self, error: String) {
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    /// A part of the work (`store`, `index`, `spool`, `read`, `stage`) fails.
+    pub(super) fn failed(&self, part: &'static str, error: String) {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner).insert(part, error);
+    }
+
+    /// It works again.
+    pub(super) fn recovered(&self, part: &'static str) {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner).remove(part);
     }
 
     /// Read, of how much is known to be read: bytes.
@@ -123,8 +130,10 @@ impl Progress {
         (self.index_seq.load(Ordering::Relaxed), self.index_documents.load(Ordering::Relaxed))
     }
 
-    /// What went wrong last.
+    /// What fails now.
     pub fn last_error(&self) -> Option<String> {
-        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: Vec<&str> = errors.values().map(String::as_str).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 }

@@ -1,5 +1,6 @@
 //! The publisher stage: what the store has gained goes into the index, is committed with the store's sequence, and answers from then on.
 
+use super::DrainError;
 use super::progress::Progress;
 use crate::config::Home;
 use crate::index::{self, IndexError};
@@ -36,6 +37,15 @@ impl Pace {
 
 /// Documents read from the store at once.
 const CHUNK: usize = 256;
+
+impl From<PublishError> for DrainError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Index(error) => error.into(),
+            PublishError::Store(error) => error.into(),
+        }
+    }
+}
 
 /// The publisher.
 pub(super) struct Publisher {
@@ -163,7 +173,8 @@ impl Publisher {
 
     /// Publishes; on a failure the index is opened anew, and on a second one it waits for the next commit of the store.
     fn attempt(&mut self) -> Result<(), String> {
-        let first = self.publish(false);
+        // Without a writer the last try to open one failed: nothing can be published before that works.
+        let first = if self.writer.is_some() { self.publish(false) } else { self.reopen() };
         let done = match first {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -178,7 +189,10 @@ impl Publisher {
                 &[("error", error)],
                 "The index cannot be published; recall answers from the old one.",
             );
-            self.progress.failed(error.to_string());
+            self.progress.failed("index", error.to_string());
+        }
+        if done.is_ok() {
+            self.progress.recovered("index");
         }
         done.map_err(|e| e.to_string())
     }
@@ -201,11 +215,11 @@ impl Publisher {
         if seq <= self.written {
             return Ok(());
         }
-        for id in self.store.removed(self.written)? {
+        for id in self.store.removed(self.written, seq)? {
             writer.remove(&id)?;
         }
         loop {
-            let chunk = self.store.changes(self.written, CHUNK)?;
+            let chunk = self.store.changes(self.written, seq, CHUNK)?;
             let count = chunk.len();
             for document in chunk {
                 let seq = document.row.seq;

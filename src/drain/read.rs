@@ -199,6 +199,8 @@ impl<'a> Stretch<'a> {
             self.batch.restart = true;
         }
         reader.seek(self.state.offset);
+        // A last line without a newline was stored before: it is counted already.
+        let counted = (self.state.settled > self.state.offset).then_some(self.state.offset);
         let untouched_ms = meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0));
         let take_last = self.task.job.last_line || untouched_ms.is_ok_and(|ms| ms > SETTLE_MS);
         self.state.settled = self.state.offset;
@@ -211,6 +213,7 @@ impl<'a> Stretch<'a> {
                     let parsed = parse(bytes);
                     if !matches!(parsed, Parsed::Odd(_)) {
                         self.take(parsed, bytes, line.from);
+                        self.forget_count(counted == Some(line.from));
                         self.state.settled = line.to;
                     }
                 }
@@ -229,6 +232,7 @@ impl<'a> Stretch<'a> {
                     self.odd(&format!("a line of {len} bytes, sha256 {sha256}"), line.from, line.to);
                 }
             }
+            self.forget_count(counted == Some(line.from));
             if self.state.offset == 0 {
                 let head = Mark::head_of(reader.file(), line.to)?;
                 (self.state.head_len, self.state.head_hash) = (head.len, head.hash);
@@ -248,6 +252,15 @@ impl<'a> Stretch<'a> {
         self.state.size = self.state.size.max(self.state.settled).min(meta.len().max(self.state.settled));
         self.send(&reader)?;
         Ok(End::Read)
+    }
+
+    /// Takes the count of the batch's first line back.
+    fn forget_count(&mut self, again: bool) {
+        if again {
+            self.batch.lines = Lines::default();
+            self.batch.report = Report::default();
+            self.batch.silent.clear();
+        }
     }
 
     fn begin(&mut self) {
@@ -287,12 +300,18 @@ impl<'a> Stretch<'a> {
         self.batch.odd.push((format!("line.{file}.{from:016x}"), odd));
     }
 
+    /// A name of the host's is foreign text like any other: redacted, and cut.
+    fn say(&mut self, text: &str) -> String {
+        self.redactor.clean(text, &mut self.batch.report).chars().take(128).collect()
+    }
+
     /// The session a record belongs to: its own word, else the file's name.
     fn meet(&mut self, context: &Context) -> String {
         let id = context
             .session
             .clone()
             .unwrap_or_else(|| self.task.path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+        let id = self.redactor.clean(&id, &mut self.batch.report).into_owned();
         if let Some(time) = context.timestamp.as_deref().and_then(clock::parse) {
             self.state.clock_ms = self.state.clock_ms.max(time.0);
         }
@@ -318,9 +337,12 @@ impl<'a> Stretch<'a> {
             Parsed::Boundary(context, uuid) => {
                 let session = self.meet(&context);
                 self.batch.lines.add("boundary", "compact_boundary");
-                let id = uuid.unwrap_or_else(|| format!("{}-{at}", self.file_mark));
-                let what =
-                    What::Boundary { id, at_ms: self.state.clock_ms, at, time: context.timestamp.clone() };
+                let id = match uuid {
+                    Some(uuid) => self.say(&uuid),
+                    None => format!("{}-{at}", self.file_mark),
+                };
+                let time = context.timestamp.as_deref().map(|time| self.say(time));
+                let what = What::Boundary { id, at_ms: self.state.clock_ms, at, time };
                 self.batch.rows.push(Row { session, what });
             }
             Parsed::Title(context, title, given) => {
@@ -329,10 +351,12 @@ impl<'a> Stretch<'a> {
                 let title = self.redactor.clean(&title, &mut self.batch.report).into_owned();
                 self.batch.rows.push(Row { session, what: What::Title { title, given } });
             }
-            Parsed::Noise(_, name) => self.batch.lines.add("noise", &name),
+            Parsed::Noise(_, name) => {
+                let name = self.say(&name);
+                self.batch.lines.add("noise", &name);
+            }
             Parsed::Unknown(_, name) => {
-                // A type's name is foreign text like any other.
-                let name = self.redactor.clean(&name, &mut self.batch.report).into_owned();
+                let name = self.say(&name);
                 self.batch.lines.add("unknown", &name);
             }
             Parsed::Blank => self.batch.lines.add("blank", ""),

@@ -10,12 +10,12 @@ use super::watch::Watch;
 use super::write::Writer;
 use super::{DrainError, Lock, prepare};
 use crate::config::{Home, Project, Secret};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Report};
 use crate::spool::Entry;
 use crate::store::{Figures, Reader, Store};
 use crate::{fs, index, log};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -80,10 +80,11 @@ pub fn rebuild(home: &Home) -> Result<u64, DrainError> {
     prepare(home)?;
     drop(Store::open(home)?);
     let progress = Arc::new(Progress::default());
-    let mut publisher = Publisher::open(home, Pace::BULK, Arc::clone(&progress)).map_err(start)?;
-    publisher.rebuild().map_err(start)?;
+    let mut publisher = Publisher::open(home, Pace::BULK, Arc::clone(&progress))?;
+    publisher.rebuild()?;
     let store = Reader::open(home)?;
-    Board::new().write(home, &store, &progress, true);
+    let redactor = Redactor::new(&Secret::open(home).map_err(start)?);
+    Board::new().write(home, &store, &progress, &redactor, true);
     Ok(progress.index().1)
 }
 
@@ -120,6 +121,7 @@ pub(super) struct Drainer {
     /// Files whose project a person named in a command.
     pub(super) given: BTreeMap<PathBuf, Project>,
     pub(super) board: Board,
+    pub(super) redactor: Redactor,
     pub(super) beat_ms: i64,
 }
 
@@ -150,7 +152,7 @@ impl Drainer {
         let progress = Arc::new(Progress::default());
         let live = matches!(options.mode, Mode::Serve { .. });
         let pace = if live { Pace::LIVE } else { Pace::BULK };
-        let publisher = Publisher::open(home, pace, Arc::clone(&progress)).map_err(start)?;
+        let publisher = Publisher::open(home, pace, Arc::clone(&progress))?;
         let halt = Arc::new(AtomicBool::new(false));
         let (tasks, task_queue) = bounded(machine::MAX_ACTIVE);
         // Batches hold megabytes: two wait at most.
@@ -172,6 +174,7 @@ impl Drainer {
             projects: BTreeMap::new(),
         };
         let redactor = Redactor::new(&secret);
+        let own_redactor = Redactor::new(&secret);
         let (halted, read_progress) = (Arc::clone(&halt), Arc::clone(&progress));
         let threads = vec![
             spawn("read", move || read::run(task_queue, parcels, redactor, halted, read_progress))?,
@@ -180,7 +183,7 @@ impl Drainer {
         ];
         let mut board = Board::new();
         let reader = Reader::open(home)?;
-        board.write(home, &reader, &progress, true);
+        board.write(home, &reader, &progress, &own_redactor, true);
         Ok(Self {
             options: options.clone(),
             store: reader,
@@ -198,6 +201,7 @@ impl Drainer {
             commands: BTreeMap::new(),
             given: BTreeMap::new(),
             board,
+            redactor: own_redactor,
             beat_ms: -BEAT_MS,
         })
     }
@@ -227,7 +231,7 @@ impl Drainer {
                 }
             }
             observe(&self.progress);
-            self.board.write(&self.options.home, &self.store, &self.progress, false);
+            self.board.write(&self.options.home, &self.store, &self.progress, &self.redactor, false);
             let event = crossbeam_channel::select! {
                 recv(self.done) -> event => match event {
                     Ok(event) => event,
@@ -259,6 +263,12 @@ impl Drainer {
                 self.answer(&id);
                 Vec::new()
             }
+            Effect::GiveUp(path) => {
+                let place = self.redactor.clean(&path.to_string_lossy(), &mut Report::default()).into_owned();
+                self.progress
+                    .failed("read", format!("{place} could not be read or stored; log/drain.log says why"));
+                Vec::new()
+            }
             Effect::Halt => {
                 self.halt.store(true, Ordering::Relaxed);
                 Vec::new()
@@ -273,20 +283,12 @@ impl Drainer {
     }
 
     fn import(&self) -> Result<Event, DrainError> {
-        let mut files = BTreeSet::new();
         for root in &self.options.roots {
             if root.symlink_metadata().is_err() {
                 return Err(DrainError::NoSuchPath(root.clone()));
             }
-            let path = std::path::absolute(root).unwrap_or_else(|_| root.clone());
-            // A file that a person names is taken whatever its ending.
-            if path.is_file() {
-                files.insert(path);
-            } else {
-                files.extend(sweep::transcripts(&path));
-            }
         }
-        let files: Vec<PathBuf> = files.into_iter().collect();
+        let files = sweep::named(&self.options.roots);
         self.expect(&files);
         let list =
             files.into_iter().map(|path| Request { path, last_line: true, ..Request::default() }).collect();
@@ -310,7 +312,7 @@ impl Drainer {
         }
         // Kept until the file is stored: a failed one is read again with the same entries.
         self.claims.extend(kept);
-        let given = self.given.remove(&job.path).or_else(|| self.options.project.clone());
+        let given = self.given.get(&job.path).cloned().or_else(|| self.options.project.clone());
         let task = Task { job, path, state, entries: taken, given };
         let sent = self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
         if sent {
@@ -323,7 +325,7 @@ impl Drainer {
     /// Says that we live, unless a stage is stuck: then the heartbeat grows old, and `status` shows it.
     fn beat(&mut self) {
         let now_ms = self.progress.now_ms();
-        let busy = self.state.busy().next().is_some();
+        let busy = self.state.is_working();
         if now_ms - self.beat_ms < BEAT_MS || (busy && now_ms - self.progress.moved_ms() > WEDGED_MS) {
             return;
         }
@@ -352,11 +354,11 @@ impl Drainer {
         let mut threads = std::mem::take(&mut self.threads).into_iter();
         for thread in threads.by_ref() {
             if thread.join().is_err() {
-                self.progress.failed("a stage ended in a panic; see log/drain.log".to_owned());
+                self.progress.failed("stage", "a stage ended in a panic; see log/drain.log".to_owned());
             }
         }
         self.orders = None;
-        self.board.write(&self.options.home, &self.store, &self.progress, true);
+        self.board.write(&self.options.home, &self.store, &self.progress, &self.redactor, true);
         let now = self.figures()?;
         let (files, _) = self.progress.files();
         Ok(Outcome {

@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::store::FileState;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -23,6 +23,20 @@ pub fn transcripts(root: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+/// The transcripts that a person named: files whatever their ending, and what lies in folders. Sorted, each once.
+pub(super) fn named(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut files = BTreeSet::new();
+    for path in paths {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        if path.is_file() {
+            files.insert(path);
+        } else {
+            files.extend(transcripts(&path));
+        }
+    }
+    files.into_iter().collect()
 }
 
 /// Those of `files` that hold something not stored yet.

@@ -1,4 +1,4 @@
-//! The writer stage: parcels into transactions. What is committed is published next, and only then its entries are unlinked.
+//! The writer stage: parcels into transactions. An entry is unlinked when what it stands for is committed; the index follows from the store.
 
 use super::machine::Event;
 use super::progress::Progress;
@@ -38,7 +38,6 @@ struct Pending {
     rows: usize,
     ended: Vec<(Task, End)>,
     odd: Vec<(String, Odd)>,
-    report: Report,
     observations: u64,
     new_project: bool,
 }
@@ -182,20 +181,17 @@ impl Writer {
         let mut entries: Vec<&Entry> = task.entries.iter().map(|(_, entry)| entry).collect();
         entries.sort_by(|a, b| a.time.cmp(&b.time));
         for entry in &entries {
-            let facts = SessionFacts {
-                id: entry.session.clone(),
-                host: entry.host.clone(),
-                ..SessionFacts::default()
-            };
+            let id = self.redactor.clean(&entry.session, &mut Report::default()).into_owned();
+            let facts = SessionFacts { id, host: entry.host.clone(), ..SessionFacts::default() };
             let session = write.session(&facts)?;
             if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
                 self.assign(write, session, directory, None, pending)?;
             }
-            let mut say = |text: &str| self.redactor.clean(text, &mut pending.report).into_owned();
+            let say = |text: &str| self.redactor.clean(text, &mut Report::default()).into_owned();
             match (entry.event.as_str(), &entry.reason) {
                 ("session-end", reason) => {
                     let reason = say(reason.as_deref().unwrap_or("other"));
-                    write.session_ended(session, Some((&entry.time, &reason)))?;
+                    write.session_ended(session, Some((&say(&entry.time), &reason)))?;
                 }
                 ("session-start", _) => write.session_ended(session, None)?,
                 ("pre-compact", Some(trigger)) => write.session_trigger(session, &say(trigger))?,
@@ -226,7 +222,7 @@ impl Writer {
         if end <= state.settled {
             return Ok(());
         }
-        let path = self.redactor.clean(&task.path.to_string_lossy(), &mut pending.report).into_owned();
+        let path = self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned();
         let mut odd = Odd::new("a transcript was gone before it was stored to its end");
         odd.path = Some(path);
         (odd.from, odd.to) = (Some(state.settled), Some(end));
@@ -259,8 +255,10 @@ impl Writer {
         let mut project = known.or_insert_with(|| config::identify(directory, secret)).clone();
         pending.new_project = true;
         let shown = directory.to_string_lossy();
-        let mut say = |text: &str| self.redactor.clean(text, &mut pending.report).into_owned();
+        let say = |text: &str| self.redactor.clean(text, &mut Report::default()).into_owned();
         project.root = say(&project.root.to_string_lossy()).into();
+        project.remote = project.remote.map(|remote| say(&remote));
+        project.name = say(&project.name);
         // A directory whose name is a secret is not published: hooks in it look for themselves.
         let plain = say(&shown);
         let place = if plain == shown { Some(plain) } else { None };
@@ -278,6 +276,7 @@ impl Writer {
         if pending.new_project {
             self.publish_projects();
         }
+        self.progress.recovered("store");
         self.progress.stored(pending.observations);
         // The store is the truth, and it is committed: the channel only wakes the index.
         self.committed.try_send(seq).ok();
@@ -330,7 +329,7 @@ impl Writer {
         lost: &mut BTreeSet<PathBuf>,
     ) {
         log::error("drain", &[("error", error)], "A transaction was rolled back; it is tried again.");
-        self.progress.failed(error.to_string());
+        self.progress.failed("store", error.to_string());
         let ended: BTreeSet<PathBuf> = pending.ended.iter().map(|(task, _)| task.job.path.clone()).collect();
         // Of these more parcels will come; their end is then a failure.
         lost.extend(names.into_iter().filter(|name| !ended.contains(name)));

@@ -16,8 +16,8 @@ pub(super) enum CaptureError {
     #[error("the payload has no {0}")]
     Missing(&'static str),
     /// The transcript's path cannot be that of a transcript.
-    #[error("its transcript {path} {why}")]
-    Path { path: String, why: &'static str },
+    #[error("its transcript {0}")]
+    Path(&'static str),
     /// The spool could not be written.
     #[error("{0} (check the permissions and the free space there)")]
     Spool(#[from] FsError),
@@ -60,8 +60,8 @@ pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<()
         session,
         transcript,
         cursor,
-        cwd: payload.cwd.as_ref().map(PathBuf::from),
-        project_dir: std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from),
+        cwd: payload.cwd.as_ref().filter(|d| !d.is_empty()).map(PathBuf::from),
+        project_dir: project_dir(),
         agent,
         tool: payload.tool_name.clone(),
         tool_use: payload.tool_use_id.clone(),
@@ -74,10 +74,17 @@ pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<()
     Ok(())
 }
 
+/// The host's project directory variable. What is not UTF-8 in it is replaced: an entry is JSON.
+fn project_dir() -> Option<PathBuf> {
+    let value = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|v| !v.is_empty())?;
+    Some(PathBuf::from(value.to_string_lossy().into_owned()))
+}
+
 /// Accepts an absolute path without `..`; it is not opened.
 fn plain_path(text: &str) -> Result<PathBuf, CaptureError> {
     let path = Path::new(text);
-    let refuse = |why| Err(CaptureError::Path { path: text.chars().take(200).collect(), why });
+    // Its words are not repeated: a path is foreign text, and the log is a file.
+    let refuse = |why| Err(CaptureError::Path(why));
     if !path.is_absolute() {
         return refuse("is not an absolute path");
     }
@@ -92,7 +99,7 @@ fn size(path: &Path) -> Result<u64, CaptureError> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => Ok(meta.len()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Ok(_) => Err(CaptureError::Path { path: path.display().to_string(), why: "is not a regular file" }),
-        Err(_) => Err(CaptureError::Path { path: path.display().to_string(), why: "cannot be looked at" }),
+        Ok(_) => Err(CaptureError::Path("is not a regular file")),
+        Err(_) => Err(CaptureError::Path("cannot be looked at")),
     }
 }

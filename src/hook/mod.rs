@@ -24,6 +24,8 @@ use wire::Payload;
 
 /// A capture hook ends within this, whatever state stdin and disk are in.
 const CAPTURE_DEADLINE: Duration = Duration::from_millis(500);
+/// A payload that has not come by then is used as far as it came: what is left of the deadline is for writing the pointer.
+const STDIN_DEADLINE: Duration = Duration::from_millis(350);
 
 /// Runs a hook; `args` are those behind `hook`. Returns the exit code: 0, or 1 under `--strict`.
 pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 {
@@ -52,7 +54,7 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
             return 0;
         }
     };
-    let payload = match wire::read_stdin(&watch, CAPTURE_DEADLINE) {
+    let payload = match wire::read_stdin(&watch, STDIN_DEADLINE) {
         Ok(payload) => payload,
         Err(error) => {
             log::warn(

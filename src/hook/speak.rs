@@ -2,12 +2,16 @@
 
 use super::args::Args;
 use super::wire::Payload;
-use super::{Event, reply};
+use super::{Event, reply, watchdog};
 use crate::config::{self, Home, ProjectMap, Secret, Settings};
 use crate::recall::{self, Inject, Moment};
 use crate::{id, log};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A recall that is still inside a step so long after its deadline is stuck.
+const LEEWAY: Duration = Duration::from_millis(200);
 
 /// Prints what past sessions know that bears on this event. Every fault ends in no context and a log line.
 pub(super) fn speak(home: &Home, args: &Args, payload: &Payload) {
@@ -35,6 +39,8 @@ fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
     if !settings.recall_enabled() {
         return None;
     }
+    // Recall has a deadline of its own, and looks at it between its steps; this one is for a step that does not return.
+    let _watchdog = watchdog::set(settings.recall_deadline() + LEEWAY);
     let source = payload.source.as_deref().unwrap_or_default();
     let moment = match args.event {
         Event::SessionStart => Moment::SessionStart { source: source.to_owned() },
@@ -76,15 +82,26 @@ fn project(home: &Home, directory: &Path, secret: &Secret) -> String {
 fn event_key(event: Event, payload: &Payload) -> String {
     let part = |field: &Option<String>| field.clone().unwrap_or_default();
     let text = |s: &str| s.to_owned().into_bytes();
+    // One turn may be compacted more than once: the transcript has grown in between.
+    let compaction = match payload.source.as_deref() {
+        Some("compact") => transcript_size(payload).to_string(),
+        _ => String::new(),
+    };
     let parts = [
         text(event.name()),
         text(&part(&payload.session_id)),
         text(&part(&payload.prompt_id)),
         text(payload.reason().unwrap_or_default()),
         text(&part(&payload.prompt)),
+        text(&compaction),
     ];
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     id::short(&id::hash(&parts), 16).to_owned()
+}
+
+fn transcript_size(payload: &Payload) -> u64 {
+    let path = payload.transcript_path.as_deref().map(Path::new);
+    path.and_then(|path| path.symlink_metadata().ok()).map_or(0, |meta| meta.len())
 }
 
 /// Texts that arrive as prompts but that no person wrote (host facts, sections 1.3 and 5.2).

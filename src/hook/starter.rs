@@ -20,7 +20,8 @@ const KEPT: [&str; 6] = ["HOME", "PATH", "TZ", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_
 ///
 /// The drainer's lock decides who stays, so two that start at once do no harm.
 pub(super) fn start_drainer_if_none(home: &Home) {
-    if age_ms(&home.heartbeat()).is_some_and(|age| age <= HEARTBEAT_AGE_MS) {
+    // One from the future tells of a clock that was set back, not of a drainer.
+    if age_ms(&home.heartbeat()).is_some_and(|age| (-HEARTBEAT_AGE_MS..=HEARTBEAT_AGE_MS).contains(&age)) {
         return;
     }
     if std::env::var_os("SINKER_AUTOSTART").is_some_and(|v| v == "0") {

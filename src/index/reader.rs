@@ -63,7 +63,13 @@ impl Reader {
         index.set_tokenizers(tokenizers());
         let builder = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let reader = builder.doc_store_cache_num_blocks(8).try_into().at("open", &path)?;
-        Ok(Some(Self { searcher: reader.searcher(), fields, path, seq }))
+        let searcher = reader.searcher();
+        // Tantivy takes a segment whose list of positions is gone for one that has none, and fails only when a field is
+        // looked into: do that now, while the meta file can still be read again.
+        for segment in searcher.segment_readers() {
+            segment.inverted_index(fields.id).at("open", &path)?;
+        }
+        Ok(Some(Self { searcher, fields, path, seq }))
     }
 
     /// Tantivy's view of it.

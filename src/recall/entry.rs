@@ -109,7 +109,7 @@ fn records(reader: &Reader, ranker: &Ranker, source: Source, ask: &Ask) -> Resul
     let mut all = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
         let (list, value, kind) = match source {
-            Source::Session(session) => (f.session, session, "observation"),
+            Source::Session(session) => (f.session, session, ask.kind.as_deref().unwrap_or("observation")),
             Source::Notes => (f.kind, "note", "note"),
         };
         let mut docs = Docs::Only(holding(segment, list, value)?);
@@ -120,7 +120,12 @@ fn records(reader: &Reader, ranker: &Ranker, source: Source, ask: &Ask) -> Resul
         if let Some(project) = &ask.project {
             docs = docs.keep(segment, f.project, project)?;
         }
-        for (field, value) in [(f.speaker, &ask.speaker), (f.command, &ask.command)] {
+        for (field, value) in [
+            (f.speaker, &ask.speaker),
+            (f.command, &ask.command),
+            (f.status, &ask.status),
+            (f.host, &ask.host),
+        ] {
             if let Some(value) = value {
                 docs = docs.keep(segment, field, value)?;
             }

@@ -50,10 +50,14 @@ pub struct Batch {
     pub newer: Vec<String>,
     /// How many were set aside in `odd/`.
     pub odd: u64,
+    /// Ids of commands among them: somebody waits for their answer.
+    pub refused: Vec<String>,
 }
 
 /// An entry is a few hundred bytes; paths may be long, but not this long.
 const MAX_ENTRY_BYTES: u64 = 256 * 1024;
+/// A command may name as many paths as a command line holds.
+const MAX_COMMAND_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A temporary file older than this belongs to a hook that is dead: hooks live half a second. Units: milliseconds.
 const TMP_AGE_MS: i64 = 60_000;
@@ -93,15 +97,22 @@ pub fn claim(home: &Home, limit: usize, busy: &HashSet<String>) -> Result<Batch,
 /// Reads a file in `cur/` into the batch; junk is set aside.
 fn read(home: &Home, name: &str, batch: &mut Batch) -> Result<(), SpoolError> {
     let path = home.spool_cur().join(name);
-    let bytes = match fs::read_small(&path, MAX_ENTRY_BYTES) {
+    let parsed_name = SpoolName::parse(name);
+    let command = match &parsed_name {
+        Some(SpoolName::Command { random, .. }) => Some(random.clone()),
+        _ => None,
+    };
+    let limit = if command.is_some() { MAX_COMMAND_BYTES } else { MAX_ENTRY_BYTES };
+    let bytes = match fs::read_small(&path, limit) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(()),
         Err(error) => {
             batch.odd += 1;
+            batch.refused.extend(command);
             return Ok(quarantine(home, &path, &Odd::new(error.source.to_string()))?);
         }
     };
-    let parsed = match SpoolName::parse(name) {
+    let parsed = match parsed_name {
         None => Err(EntryError::Shape("its name is not that of an entry".to_owned())),
         Some(SpoolName::Command { .. }) => Command::parse(&bytes).map(|c| Claimed::Command(path.clone(), c)),
         Some(SpoolName::Event { .. }) => {
@@ -117,6 +128,7 @@ fn read(home: &Home, name: &str, batch: &mut Batch) -> Result<(), SpoolError> {
         }
         Err(error) => {
             batch.odd += 1;
+            batch.refused.extend(command);
             quarantine(home, &path, &Odd::new(error.to_string()))?;
         }
     }

@@ -64,6 +64,14 @@ struct Known {
     owner: i64,
 }
 
+/// Whose derived documents are behind.
+struct Mark<'a> {
+    session: i64,
+    document: i64,
+    agent: &'a str,
+    is_prompt: bool,
+}
+
 /// Results of these tools are the web's words, not this machine's.
 const WEB_TOOLS: [&str; 4] = ["WebFetch", "WebSearch", "web_fetch", "web_search"];
 
@@ -190,17 +198,7 @@ impl Write<'_> {
     /// A document that is known word for word: seen again, or seen in one session more.
     fn link_known(&mut self, known: &Known, observation: &Observation) -> Result<Change, StoreError> {
         if self.is_linked(known.n, observation.session)? {
-            // The same record can lie in two files of one session, such as a moved and a copied one. The least place
-            // counts, so that the order of reading does not.
-            let mut update = self.transaction.prepare_cached(
-                "UPDATE links SET at_ms = ?3, at = ?4 WHERE session = ?1 AND document = ?2 AND (?3, ?4) < (at_ms, at)",
-            )?;
-            let place = params![observation.session, known.n, observation.at_ms, position(observation.at)];
-            let moved = update.execute(place)? > 0;
-            drop(update);
-            if moved {
-                self.mark_dirty(known.n, observation)?;
-            }
+            self.place(known.n, observation)?;
             return Ok(Change::Same);
         }
         self.link(known.n, observation)?;
@@ -215,7 +213,32 @@ impl Write<'_> {
         Ok(Change::Linked)
     }
 
-    /// Other content under a known id: the one read farthest into the file is current, the others are kept.
+    /// The same record can lie in two files of one session, such as a moved and a copied one. The least place counts, so that the order
+    /// of reading does not; the turn it leaves is behind as well as the one it comes to.
+    fn place(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
+        let here = (observation.at_ms, position(observation.at));
+        let was: (i64, i64) = self
+            .transaction
+            .prepare_cached("SELECT at_ms, at FROM links WHERE session = ?1 AND document = ?2")?
+            .query_row([observation.session, document], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if here >= was {
+            return Ok(());
+        }
+        self.transaction
+            .prepare_cached("UPDATE links SET at_ms = ?3, at = ?4 WHERE session = ?1 AND document = ?2")?
+            .execute(params![observation.session, document, here.0, here.1])?;
+        let mark = Mark {
+            session: observation.session,
+            document,
+            agent: &observation.agent,
+            is_prompt: observation.is_prompt,
+        };
+        self.mark_dirty(&mark, was)?;
+        self.mark_dirty(&mark, here)
+    }
+
+    /// Other content under a known id: the one read farthest into the file is current, the others are kept. Where two lie equally far, the
+    /// content decides, so that the order of reading does not.
     fn revise(
         &mut self,
         known: &Known,
@@ -223,6 +246,7 @@ impl Write<'_> {
         content: &str,
         json: Vec<u8>,
     ) -> Result<Change, StoreError> {
+        self.place(known.n, observation)?;
         let seen: bool = self
             .transaction
             .prepare_cached("SELECT 1 FROM revisions WHERE document = ?1 AND content = ?2")?
@@ -233,12 +257,8 @@ impl Write<'_> {
         let bytes: usize = observation.blocks.iter().map(|b| b.text().len()).sum();
         let (codec, body) = pack(json);
         let at = position(observation.at);
-        if at < known.at {
-            self.transaction.execute(
-                "INSERT INTO revisions (document, content, at, bytes, codec, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![known.n, content, at, position(bytes as u64), codec, body],
-            )?;
-        } else {
+        let current = (at, content) > (known.at, known.content.as_str());
+        if current {
             self.transaction.execute(
                 "INSERT INTO revisions (document, content, at, bytes, codec, body)
                  SELECT n, content, at, bytes, codec, body FROM documents WHERE n = ?1",
@@ -248,6 +268,12 @@ impl Write<'_> {
                 "UPDATE documents SET content = ?2, at = ?3, bytes = ?4, codec = ?5, body = ?6 WHERE n = ?1",
                 params![known.n, content, at, position(bytes as u64), codec, body],
             )?;
+            self.facts(known.n, observation)?;
+        } else {
+            self.transaction.execute(
+                "INSERT INTO revisions (document, content, at, bytes, codec, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![known.n, content, at, position(bytes as u64), codec, body],
+            )?;
         }
         let seq = self.next_seq();
         self.transaction.execute(
@@ -255,11 +281,25 @@ impl Write<'_> {
                revision = 1 + (SELECT count(*) FROM revisions WHERE document = ?1) WHERE n = ?1",
             params![known.n, seq],
         )?;
-        self.facts(known.n, observation)?;
-        self.mark_dirty(known.n, observation)?;
-        // The old words are in the profile and must leave it.
-        self.transaction.execute("DELETE FROM profiles WHERE session = ?1", [observation.session])?;
+        self.mark_holders(known.n)?;
         Ok(Change::Revised)
+    }
+
+    /// Every session that holds a document is behind in what rests on it; its old words must leave their profiles.
+    fn mark_holders(&mut self, document: i64) -> Result<(), StoreError> {
+        let mut query = self
+            .transaction
+            .prepare_cached("SELECT session, agent, is_prompt, at_ms, at FROM links WHERE document = ?1")?;
+        let rows = query.query_map([document], |row| {
+            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, (row.get(3)?, row.get(4)?)))
+        })?;
+        let holders: Vec<(i64, String, bool, (i64, i64))> = rows.collect::<Result<_, _>>()?;
+        drop(query);
+        for (session, agent, is_prompt, place) in holders {
+            self.transaction.execute("DELETE FROM profiles WHERE session = ?1", [session])?;
+            self.mark_dirty(&Mark { session, document, agent: &agent, is_prompt }, place)?;
+        }
+        Ok(())
     }
 
     fn link(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
@@ -275,25 +315,31 @@ impl Write<'_> {
             position(observation.at),
         ])?;
         drop(insert);
-        self.mark_dirty(document, observation)
+        let mark = Mark {
+            session: observation.session,
+            document,
+            agent: &observation.agent,
+            is_prompt: observation.is_prompt,
+        };
+        self.mark_dirty(&mark, (observation.at_ms, position(observation.at)))
     }
 
-    /// Notes which derived documents this observation belongs to.
-    fn mark_dirty(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
-        let session = observation.session;
-        if !observation.agent.is_empty() {
-            return self.dirty(session, "agent", &observation.agent);
+    /// Notes which derived documents an observation at a place belongs to.
+    fn mark_dirty(&mut self, mark: &Mark<'_>, (at_ms, at): (i64, i64)) -> Result<(), StoreError> {
+        let session = mark.session;
+        if !mark.agent.is_empty() {
+            return self.dirty(session, "agent", mark.agent);
         }
-        if observation.is_prompt {
-            self.dirty(session, "turn", &document.to_string())?;
+        if mark.is_prompt {
+            self.dirty(session, "turn", &mark.document.to_string())?;
         }
         // The turn it lies in; for a prompt, the turn that it ends.
         let mut query = self.transaction.prepare_cached(
             "SELECT document FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = '' AND (at_ms, at) < (?2, ?3)
              ORDER BY at_ms DESC, at DESC, document DESC LIMIT 1",
         )?;
-        let place = params![session, observation.at_ms, position(observation.at)];
-        let prompt: Option<i64> = query.query_row(place, |row| row.get(0)).optional()?;
+        let prompt: Option<i64> =
+            query.query_row(params![session, at_ms, at], |row| row.get(0)).optional()?;
         drop(query);
         self.dirty(session, "turn", &prompt.unwrap_or(0).to_string())
     }

@@ -49,22 +49,31 @@ pub enum Timeline {
 impl Reader {
     /// Sessions, newest first; of one project, or of all.
     pub fn sessions(&self, project: Option<&str>) -> Result<Vec<SessionRow>, StoreError> {
+        self.session_rows(project, None)
+    }
+
+    /// One session.
+    pub fn session(&self, id: &str) -> Result<Option<SessionRow>, StoreError> {
+        Ok(self.session_rows(None, Some(id))?.pop())
+    }
+
+    fn session_rows(&self, project: Option<&str>, id: Option<&str>) -> Result<Vec<SessionRow>, StoreError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT s.id, s.project, s.title, s.started, s.ended, s.reason, s.last, s.branch, s.version,
+            "SELECT s.id, s.project, s.title, s.started_ms, s.ended, s.reason, s.last_ms, s.branch, s.version,
                (SELECT count(*) FROM links l WHERE l.session = s.n),
                (SELECT coalesce(sum(f.offset), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n),
                (SELECT coalesce(sum(f.size), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n)
-             FROM sessions s WHERE ?1 IS NULL OR s.project = ?1 ORDER BY s.last_ms DESC, s.id",
+             FROM sessions s WHERE (?1 IS NULL OR s.project = ?1) AND (?2 IS NULL OR s.id = ?2) ORDER BY s.last_ms DESC, s.id",
         )?;
-        let rows = query.query_map([project], |row| {
+        let rows = query.query_map([project, id], |row| {
             Ok(SessionRow {
                 id: row.get(0)?,
                 project: row.get(1)?,
                 title: row.get(2)?,
-                started: row.get(3)?,
+                started: time(row.get(3)?),
                 ended: row.get(4)?,
                 reason: row.get(5)?,
-                last: row.get(6)?,
+                last: time(row.get(6)?),
                 branch: row.get(7)?,
                 version: row.get(8)?,
                 observations: unsigned(row, 9)?,
@@ -87,7 +96,7 @@ impl Reader {
     /// Projects, the one used last first.
     pub fn projects(&self) -> Result<Vec<ProjectRow>, StoreError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT p.id, p.name, p.remote, p.directory, count(s.n), max(s.last) FROM projects p
+            "SELECT p.id, p.name, p.remote, p.directory, count(s.n), max(s.last_ms) FROM projects p
              LEFT JOIN sessions s ON s.project = p.id GROUP BY p.id ORDER BY max(s.last_ms) DESC, p.id",
         )?;
         let rows = query.query_map([], |row| {
@@ -97,7 +106,7 @@ impl Reader {
                 remote: row.get(2)?,
                 directory: row.get(3)?,
                 sessions: unsigned(row, 4)?,
-                last: row.get(5)?,
+                last: time(row.get(5)?),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -119,10 +128,10 @@ impl Reader {
             Timeline::Around(id) => {
                 let Some(document) = self.document(id)? else { return Ok(Vec::new()) };
                 let (session, ms) = (document.row.session, document.time_ms.unwrap_or(0));
-                let half = (limit / 2).max(1);
+                let half = limit / 2;
                 let mut before = self.documents(
                     "s.id = ?1 AND d.kind = 'observation' AND d.time_ms <= ?2 ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
-                    params![session, ms, half + 1],
+                    params![session, ms, limit - half],
                 )?;
                 let after = self.documents(
                     "s.id = ?1 AND d.kind = 'observation' AND d.time_ms > ?2 ORDER BY d.time_ms, d.seq LIMIT ?3",
@@ -149,4 +158,8 @@ impl Reader {
         found.reverse();
         Ok(found)
     }
+}
+
+fn time(ms: Option<i64>) -> Option<String> {
+    ms.map(|ms| crate::clock::format(crate::clock::Millis(ms)))
 }

@@ -73,7 +73,8 @@ pub struct DocumentRow {
     pub project: String,
     /// `user`, … or empty.
     pub speaker: String,
-    /// RFC 3339, UTC, milliseconds; as the host wrote it where it could not be read.
+    /// RFC 3339, UTC, milliseconds; as the host wrote it where it could not be read; JSON has an empty text where there is none.
+    #[serde(serialize_with = "or_empty")]
     pub time: Option<String>,
     /// Counts from 1.
     pub revision: u64,
@@ -104,6 +105,10 @@ pub struct Figures {
 
 const ROW: &str = "d.id, d.kind, s.id, s.project, d.speaker, d.time, d.time_ms, d.revision, d.bytes, d.status, d.record, d.seq";
 const ROW_WIDTH: usize = 12;
+
+fn or_empty<S: serde::Serializer>(time: &Option<String>, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(time.as_deref().unwrap_or_default())
+}
 
 fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     let time_ms: Option<i64> = row.get(6)?;
@@ -222,21 +227,23 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Documents changed after `seq`, in the order of their changes, at most `limit`.
-    pub fn changes(&self, seq: u64, limit: usize) -> Result<Vec<Document>, StoreError> {
+    /// Documents changed after `seq` and up to `upto`, in the order of their changes, at most `limit`.
+    pub fn changes(&self, seq: u64, upto: u64, limit: usize) -> Result<Vec<Document>, StoreError> {
         let after = i64::try_from(seq).unwrap_or(i64::MAX);
+        let upto = i64::try_from(upto).unwrap_or(i64::MAX);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.documents("d.seq > ?1 ORDER BY d.seq LIMIT ?2", params![after, limit])
+        self.documents("d.seq > ?1 AND d.seq <= ?3 ORDER BY d.seq LIMIT ?2", params![after, limit, upto])
     }
 
-    /// Ids of documents taken away after `seq`.
-    pub fn removed(&self, seq: u64) -> Result<Vec<String>, StoreError> {
+    /// Ids of documents taken away after `seq` and up to `upto`.
+    pub fn removed(&self, seq: u64, upto: u64) -> Result<Vec<String>, StoreError> {
         let after = i64::try_from(seq).unwrap_or(i64::MAX);
+        let upto = i64::try_from(upto).unwrap_or(i64::MAX);
         let mut query = self.connection.prepare_cached(
             // One that was taken away and has come back is no longer taken away.
-            "SELECT DISTINCT id FROM removed WHERE seq > ?1 AND id NOT IN (SELECT id FROM documents) ORDER BY id",
+            "SELECT DISTINCT id FROM removed WHERE seq > ?1 AND seq <= ?2 AND id NOT IN (SELECT id FROM documents) ORDER BY id",
         )?;
-        let rows = query.query_map([after], |row| row.get(0))?;
+        let rows = query.query_map([after, upto], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 

@@ -145,3 +145,32 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_session_announced_goes_before_what_a_sweep_found() {
+    let swept: Vec<Request> =
+        (0..200).map(|n| Request { path: format!("s{n}").into(), ..Request::default() }).collect();
+    let mut events = vec![Event::Tick(0), requests(1, swept), requests(2, vec![request("live", "1")])];
+    check(SERVE, &events, &[]);
+    events.push(finished(3, "s0", true));
+    check(SERVE, &events, &["Read live 1"]);
+}
+
+#[test]
+fn a_file_that_fails_holds_up_no_other_and_is_given_up_where_somebody_waits() {
+    let ask = |path: &str| Request { path: path.into(), command: Some("c".into()), ..Request::default() };
+    let mut events = vec![Event::Command { id: "c".into(), files: 1 }, requests(0, vec![ask("bad")])];
+    let mut now = 0;
+    for _ in 0..3 {
+        events.push(finished(now, "bad", false));
+        now += 30_000;
+        events.push(Event::Tick(now));
+    }
+    check(Mode::Import, &events, &["Beat", "Read bad "]);
+    events.push(requests(now, vec![request("good", "1")]));
+    check(Mode::Import, &events, &["Read good 1"]);
+    events.push(finished(now, "bad", false));
+    check(Mode::Import, &events, &["GiveUp(\"bad\")", "Answer(\"c\")"]);
+    events.push(finished(now, "good", true));
+    check(Mode::Import, &events, &["Finish"]);
+}

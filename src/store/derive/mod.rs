@@ -49,22 +49,29 @@ impl Write<'_> {
                 "agent" => outcome::agent(self, session, &item)?,
                 _ => continue,
             };
-            if let Some(derived) = derived {
-                changed += u64::from(self.put(&derived)?);
+            if let Some(derived) = derived
+                && self.put(&derived)?
+            {
+                changed += 1;
+                // A fork shares the turn: what rests on it there is behind as well.
+                for session in &derived.sessions {
+                    self.dirty(*session, "session", "")?;
+                }
             }
         }
         // Sessions and checkpoints rest on turns, so they come after them.
         for session in self.sessions_behind()? {
+            let turns = summary::turns(self, session)?;
             for boundary in summary::boundaries(self, session)? {
-                let derived = summary::checkpoint(self, session, &boundary)?;
+                let derived = summary::checkpoint(self, session, &boundary, &turns)?;
                 changed += u64::from(self.put(&derived)?);
             }
-            if let Some(derived) = summary::session_summary(self, session)? {
+            if let Some(derived) = summary::session_summary(self, session, &turns)? {
                 changed += u64::from(self.put(&derived)?);
             }
             let before = self.seq;
             let profile = self.profile(session, terms)?;
-            let derived = summary::profile(self, session)?;
+            let derived = summary::profile(self, session, &turns)?;
             let put = self.put_profile(&derived, &profile)?;
             changed += u64::from(put && self.seq > before);
         }
@@ -194,11 +201,15 @@ impl Write<'_> {
 
     /// Takes a derived document away; what rested on it is told by `removed`.
     fn take_away(&mut self, id: &str) -> Result<(), StoreError> {
-        let known: Option<i64> = self
+        let known: Option<(i64, String)> = self
             .transaction
-            .query_row("SELECT n FROM documents WHERE id = ?1", [id], |row| row.get(0))
+            .query_row("SELECT n, kind FROM documents WHERE id = ?1", [id], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
             .optional()?;
-        let Some(n) = known else { return Ok(()) };
+        let Some((n, kind)) = known else { return Ok(()) };
+        self.added.documents -= 1;
+        self.added.turns -= i64::from(kind == "outcome");
         self.transaction.execute("DELETE FROM evidence WHERE document = ?1", [n])?;
         self.transaction.execute("DELETE FROM document_sessions WHERE document = ?1", [n])?;
         self.transaction.execute("DELETE FROM documents WHERE n = ?1", [n])?;

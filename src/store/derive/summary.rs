@@ -3,7 +3,6 @@
 use super::{Derived, derived_id};
 use crate::store::body::{Fields, unpack};
 use crate::store::{StoreError, Write};
-use rusqlite::params;
 
 /// A compaction boundary: its id, place and time.
 pub(super) struct Boundary {
@@ -33,9 +32,11 @@ pub(super) fn checkpoint(
     write: &mut Write<'_>,
     session: i64,
     boundary: &Boundary,
+    turns: &[Turn],
 ) -> Result<Derived, StoreError> {
     let own = write.session_id(session)?;
-    let turns = turns(write, session, boundary.at_ms)?;
+    let before = turns.partition_point(|turn| turn.at_ms < boundary.at_ms);
+    let turns = turns.get(..before).unwrap_or_default();
     let time_ms = boundary.time.as_deref().and_then(crate::clock::parse).map(|t| t.0);
     Ok(Derived {
         id: derived_id("c", &["checkpoint", &own, &boundary.id]),
@@ -52,9 +53,12 @@ pub(super) fn checkpoint(
 }
 
 /// The summary of a session: what it was about, what came of it, what is next; `None` as long as it has no turn.
-pub(super) fn session_summary(write: &mut Write<'_>, session: i64) -> Result<Option<Derived>, StoreError> {
+pub(super) fn session_summary(
+    write: &mut Write<'_>,
+    session: i64,
+    turns: &[Turn],
+) -> Result<Option<Derived>, StoreError> {
     let own = write.session_id(session)?;
-    let turns = turns(write, session, i64::MAX)?;
     let Some(last) = turns.last() else { return Ok(None) };
     let (time, time_ms, at_ms) = (last.time.clone(), last.time_ms, last.at_ms);
     Ok(Some(Derived {
@@ -72,9 +76,8 @@ pub(super) fn session_summary(write: &mut Write<'_>, session: i64) -> Result<Opt
 }
 
 /// The document that carries the session's profile in the index: a short header.
-pub(super) fn profile(write: &mut Write<'_>, session: i64) -> Result<Derived, StoreError> {
+pub(super) fn profile(write: &mut Write<'_>, session: i64, turns: &[Turn]) -> Result<Derived, StoreError> {
     let own = write.session_id(session)?;
-    let turns = turns(write, session, i64::MAX)?;
     let (time, time_ms) = turns.last().map_or((None, None), |t| (t.time.clone(), t.time_ms));
     let at_ms = turns.last().map_or(0, |t| t.at_ms);
     let title: Option<String> =
@@ -97,7 +100,8 @@ pub(super) fn profile(write: &mut Write<'_>, session: i64) -> Result<Derived, St
     })
 }
 
-struct Turn {
+/// An outcome of the main line, as summaries use it.
+pub(super) struct Turn {
     n: i64,
     time: Option<String>,
     time_ms: Option<i64>,
@@ -105,13 +109,13 @@ struct Turn {
     fields: Fields,
 }
 
-/// The outcomes of the main line that begin before `before`, in order.
-fn turns(write: &Write<'_>, session: i64, before: i64) -> Result<Vec<Turn>, StoreError> {
+/// The outcomes of the main line, in order.
+pub(super) fn turns(write: &Write<'_>, session: i64) -> Result<Vec<Turn>, StoreError> {
     let mut query = write.transaction.prepare_cached(
         "SELECT d.n, d.time, d.time_ms, d.at, d.codec, d.body FROM document_sessions s JOIN documents d ON d.n = s.document
-         WHERE s.session = ?1 AND d.kind = 'outcome' AND d.agent = '' AND d.at < ?2 ORDER BY d.at, d.id",
+         WHERE s.session = ?1 AND d.kind = 'outcome' AND d.agent = '' ORDER BY d.at, d.id",
     )?;
-    let mut rows = query.query(params![session, before])?;
+    let mut rows = query.query([session])?;
     let mut turns = Vec::new();
     while let Some(row) = rows.next()? {
         let fields = serde_json::from_slice(&unpack(row.get(4)?, row.get(5)?)?)
@@ -128,7 +132,7 @@ fn turns(write: &Write<'_>, session: i64, before: i64) -> Result<Vec<Turn>, Stor
 }
 
 /// Puts turns together: the first request and the newest, the newest results first, next steps of the newest turn only, all files.
-fn join(turns: Vec<Turn>) -> Fields {
+fn join(turns: &[Turn]) -> Fields {
     let mut all = Fields::default();
     let mut requests: Vec<&str> =
         turns.iter().map(|t| t.fields.request.as_str()).filter(|r| !r.is_empty()).collect();
@@ -145,7 +149,7 @@ fn join(turns: Vec<Turn>) -> Fields {
         append(&mut all.notes, &turn.fields.notes);
         append(&mut all.investigated, &turn.fields.investigated);
     }
-    for turn in &turns {
+    for turn in turns {
         merge(&mut all.files_read, &turn.fields.files_read);
         merge(&mut all.files_edited, &turn.fields.files_edited);
     }
