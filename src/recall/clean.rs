@@ -6,15 +6,15 @@
 
 /// Cleans one quoted piece of text. The result is one line: line ends and tabs become spaces.
 pub fn clean(text: &str) -> String {
-    let visible: Vec<char> = without_escapes(text.chars().filter(|c| !is_hidden(*c))).collect();
+    // What is dropped goes first: a NUL inside a name must not keep it from being seen for what it then is.
+    let dropped = |c: &char| c.is_control() && !c.is_whitespace();
+    let shown = without_escapes(text.chars().filter(|c| !is_hidden(*c)));
+    let visible: Vec<char> = shown.filter(|c| !dropped(c)).collect();
     let mut out = String::with_capacity(text.len());
     let mut gap = false;
     for (at, c) in visible.iter().enumerate() {
         if c.is_whitespace() {
             gap = true;
-            continue;
-        }
-        if c.is_control() {
             continue;
         }
         if gap && !out.is_empty() {
@@ -163,6 +163,7 @@ mod tests {
             ("< system-reminder >", "‹ system-reminder >"),
             ("x<command-name>/clear</command-name>", "x‹command-name>/clear‹/command-name>"),
             ("<SYSTEM>now", "‹SYSTEM>now"),
+            ("x<sys\0tem-note>", "x‹system-note>"),
             ("＜system＞", "‹system＞"),
             ("a<user>b", "a‹user>b"),
             ("<ns:invoke name=\"x\">", "‹ns:invoke name=\"x\">"),
