@@ -245,6 +245,97 @@ fn a_fork_shares_its_prefix_and_adds_only_what_is_new() {
     assert_eq!(other.dump(), sandbox.dump());
 }
 
+/// D4, D5: a fork inside a turn changes an outcome that both sessions hold, and with it what rests on it in both.
+#[test]
+fn a_fork_inside_a_turn_gives_the_same_rows_in_any_order() {
+    let sandbox = Sandbox::new();
+    let mut old = Transcript::new(&sandbox, 18);
+    old.prompt("Draw the mooring plan.").says("Here is a first draft.").flush();
+    let mut fork = Transcript::new(&sandbox, 19);
+    let copied = String::from_utf8(old.bytes().to_vec()).unwrap().replace(&old.session, &fork.session);
+    fork.raw_bytes(copied.as_bytes())
+        .says("The root cause was the tide table.")
+        .compacts("So far: a draft.")
+        .flush();
+    old.says("Done: the plan is drawn.").prompt("Thanks. What is next?").says("Next steps: depths.").flush();
+    sandbox.import(&[&old.path]);
+    sandbox.import(&[&fork.path]);
+    sandbox.verify();
+    let other = sandbox.sibling();
+    other.import(&[&fork.path]);
+    other.import(&[&old.path]);
+    assert_eq!(other.dump(), sandbox.dump());
+    assert_eq!(
+        other.json(&["status"])["store"]["documents"],
+        sandbox.json(&["status"])["store"]["documents"]
+    );
+}
+
+/// F10, D4: other content under a known id is a revision; which one is current does not depend on what was read first.
+#[test]
+fn two_contents_of_one_record_are_revisions_whatever_was_read_first() {
+    let sandbox = Sandbox::new();
+    let mut first = Transcript::new(&sandbox, 21);
+    first.prompt("Which buoy is it?").says("The red one.").says("It blinks twice.").flush();
+    let text = String::from_utf8(first.bytes().to_vec()).unwrap();
+    let mut second = Transcript::new(&sandbox, 21);
+    second.path = first.path.with_file_name("copy.jsonl");
+    second.raw_bytes(text.replace("The red one.", "The green one.").as_bytes()).flush();
+    let orders = [[&first.path, &second.path], [&second.path, &first.path]];
+    let dumps = orders.map(|order| {
+        let world = sandbox.sibling();
+        for path in order {
+            world.import(&[path]);
+        }
+        world.verify();
+        let hits = world.json(&["search", "buoy red green one", "--all"]);
+        let id = hits["hits"].as_array().unwrap().iter().find(|h| h["speaker"] == "assistant").unwrap()["id"]
+            .clone();
+        let shown = world.json(&["show", id.as_str().unwrap()]);
+        assert_eq!(shown["revision"], 2, "{shown}");
+        let mut both = vec![shown["text"].clone(), shown["revisions"][0].clone()];
+        both.sort_by_key(Value::to_string);
+        assert_eq!(both, [json!("The green one."), json!("The red one.")]);
+        world.dump()
+    });
+    assert_eq!(dumps[0], dumps[1]);
+}
+
+/// An account of a file adds up, however often it is read.
+#[test]
+fn an_unfinished_last_line_is_counted_once() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 22);
+    transcript.prompt("How high is the tide?").raw(r#"{"type":"tide-table","sessionId":"x"}"#).flush();
+    let whole = std::fs::read(&transcript.path).unwrap();
+    std::fs::write(&transcript.path, whole.trim_ascii_end()).unwrap();
+    let known = || sandbox.json(&["status"])["unknown_types"]["tide-table"].clone();
+    for _ in 0..3 {
+        sandbox.import(&[&transcript.path]);
+        assert_eq!(known(), 1);
+    }
+    std::fs::write(&transcript.path, &whole).unwrap();
+    sandbox.import(&[&transcript.path]);
+    assert_eq!(known(), 1);
+}
+
+/// One file that cannot be read must not hold up its neighbours, nor pass for success.
+#[test]
+fn what_cannot_be_read_is_told_and_holds_up_no_neighbour() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 23);
+    transcript.prompt("Is the light on?").flush();
+    let folder = transcript.path.parent().unwrap();
+    std::os::unix::fs::symlink("/proc/self/mem", folder.join("a.jsonl")).unwrap();
+    let absent = folder.join("b.jsonl");
+    std::fs::create_dir(&absent).unwrap();
+    let account = sandbox.import(&[folder]);
+    assert_eq!(account["observations"], 1, "{account}");
+    let link = sandbox.sinker(&["import", folder.join("a.jsonl").to_str().unwrap()]);
+    assert!(link.code == Some(0) || link.code == Some(1), "{link}");
+    assert_eq!(sandbox.json(&["status"])["store"]["observations"], 1);
+}
+
 /// D10: a limit on depth would drop files silently.
 #[test]
 fn a_transcript_deep_in_folders_is_imported() {
