@@ -1,6 +1,7 @@
 //! Names made from content: sha256 in hex, whole or cut.
 
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 /// Hashes the parts, each preceded by its length, so that no two different lists of parts give one hash.
 ///
@@ -40,6 +41,20 @@ pub fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> String {
     hex(&outer.finalize())
 }
 
+/// Makes a foreign id safe as a part of a file name: itself when it is `[A-Za-z0-9_-]{1,64}`, else `_` and 40 hex of its sha256.
+pub fn safe_name(id: &str) -> Cow<'_, str> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+    if (1..=64).contains(&id.len()) && id.bytes().all(plain) {
+        return Cow::Borrowed(id);
+    }
+    hashed_name(id)
+}
+
+/// The form that an unsafe id takes as a name.
+pub fn hashed_name(id: &str) -> Cow<'_, str> {
+    Cow::Owned(format!("_{}", short(&sha256(id.as_bytes()), 40)))
+}
+
 /// Writes bytes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
@@ -67,5 +82,14 @@ mod tests {
         assert_ne!(hash(&[b"ab", b"c"]), hash(&[b"a", b"bc"]));
         assert_eq!(sha256(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
         assert_ne!(keyed(&[0; 32], &[b"x"]), keyed(&[1; 32], &[b"x"]));
+    }
+
+    #[test]
+    fn no_foreign_id_names_a_path_outside() {
+        assert_eq!(safe_name("a-B_9"), "a-B_9");
+        for odd in ["../x", "", "a/b", "é", &"x".repeat(65)] {
+            let name = safe_name(odd);
+            assert!(name.len() == 41 && name.starts_with('_'), "{name}");
+        }
     }
 }

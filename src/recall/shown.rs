@@ -43,7 +43,7 @@ struct Row {
 impl Shown {
     /// Reads the record. A damaged or missing file is an empty record: something may be said twice.
     pub(super) fn read(home: &Home, session: &str, event_key: &str) -> Self {
-        let path = home.shown().join(file_name(session));
+        let path = home.shown().join(id::safe_name(session).as_ref());
         let event = id::short(&id::hash(&[event_key.as_bytes()]), 16).to_owned();
         let bytes = fs::read_small(&path, CAP_BYTES).ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
@@ -121,15 +121,6 @@ impl Shown {
     }
 }
 
-/// A session id as a file name (D2).
-fn file_name(session: &str) -> String {
-    let good = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-    if (1..=64).contains(&session.len()) && session.bytes().all(good) {
-        return session.to_owned();
-    }
-    format!("_{}", id::short(&id::sha256(session.as_bytes()), 40))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,14 +161,5 @@ mod tests {
         assert!(next.has("b1") && next.is_compacted());
         assert_eq!(next.session_chars(), 10);
         assert!(!Shown::read(&home, "t", "e2").has("b1"));
-    }
-
-    #[test]
-    fn no_session_id_names_a_path_outside() {
-        assert_eq!(file_name("a-B_9"), "a-B_9");
-        for odd in ["../x", "", "a/b", "é", &"x".repeat(65)] {
-            let name = file_name(odd);
-            assert!(name.len() == 41 && name.starts_with('_'), "{name}");
-        }
     }
 }

@@ -37,12 +37,11 @@ pub enum SpoolName {
 ///
 /// `_cmd`, which marks commands, is hashed too.
 pub fn safe_id(id: &str) -> Cow<'_, str> {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-    if (1..=64).contains(&id.len()) && id.bytes().all(plain) && id != "_cmd" {
-        return Cow::Borrowed(id);
-    }
-    Cow::Owned(format!("_{}", id::short(&id::sha256(id.as_bytes()), 40)))
+    if id == COMMAND { id::hashed_name(id) } else { id::safe_name(id) }
 }
+
+/// Marks the name of a command.
+const COMMAND: &str = "_cmd";
 
 impl SpoolName {
     /// Names an event.
@@ -60,7 +59,7 @@ impl SpoolName {
         let stem = name.strip_suffix(".json")?;
         let parts: Vec<&str> = stem.split('.').collect();
         match parts.as_slice() {
-            ["_cmd", time, random, verb] => {
+            [COMMAND, time, random, verb] => {
                 Some(Self::Command { time_ms: hex16(time)?, random: word(random)?, verb: word(verb)? })
             }
             [session, cursor, event] => Some(Self::Event {
@@ -104,7 +103,9 @@ impl std::fmt::Display for SpoolName {
             Self::Event { session, cursor, event, tail: Some(tail) } => {
                 write!(f, "{session}.{cursor:016x}.{event}.{tail}.json")
             }
-            Self::Command { time_ms, random, verb } => write!(f, "_cmd.{time_ms:016x}.{random}.{verb}.json"),
+            Self::Command { time_ms, random, verb } => {
+                write!(f, "{COMMAND}.{time_ms:016x}.{random}.{verb}.json")
+            }
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn build(home: &Home, sessions: &[Said]) {
             prose: first.into(),
             request: first.into(),
             header: serde_json::json!({"request": first, "next_steps": ["write the docs"]}).to_string(),
-            files: vec![format!("/work/app/src/file{s}.rs")],
+            files: vec![format!("/srv/app/src/file{s}.rs")],
             ..base.clone()
         };
         writer.upsert(&summary).unwrap();

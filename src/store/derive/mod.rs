@@ -50,7 +50,7 @@ impl Write<'_> {
                 _ => continue,
             };
             if let Some(derived) = derived
-                && self.put(&derived)?
+                && self.put(&derived, "")?
             {
                 changed += 1;
                 // A fork shares the turn: what rests on it there is behind as well.
@@ -64,16 +64,14 @@ impl Write<'_> {
             let turns = summary::turns(self, session)?;
             for boundary in summary::boundaries(self, session)? {
                 let derived = summary::checkpoint(self, session, &boundary, &turns)?;
-                changed += u64::from(self.put(&derived)?);
+                changed += u64::from(self.put(&derived, "")?);
             }
             if let Some(derived) = summary::session_summary(self, session, &turns)? {
-                changed += u64::from(self.put(&derived)?);
+                changed += u64::from(self.put(&derived, "")?);
             }
-            let before = self.seq;
             let profile = self.profile(session, terms)?;
             let derived = summary::profile(self, session, &turns)?;
-            let put = self.put_profile(&derived, &profile)?;
-            changed += u64::from(put && self.seq > before);
+            changed += u64::from(self.put(&derived, &profile)?);
         }
         self.transaction.execute("DELETE FROM dirty", [])?;
         Ok(changed)
@@ -99,16 +97,9 @@ impl Write<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Writes a derived document unless it is there already, word for word. Returns whether it changed.
-    fn put(&mut self, derived: &Derived) -> Result<bool, StoreError> {
-        self.put_with(derived, &[])
-    }
-
-    fn put_profile(&mut self, derived: &Derived, profile: &str) -> Result<bool, StoreError> {
-        self.put_with(derived, profile.as_bytes())
-    }
-
-    fn put_with(&mut self, derived: &Derived, beside: &[u8]) -> Result<bool, StoreError> {
+    /// Writes a derived document unless it is there already, word for word; `beside` is what belongs to it but lies in another table. Returns
+    /// whether it changed.
+    fn put(&mut self, derived: &Derived, beside: &str) -> Result<bool, StoreError> {
         let json = serde_json::to_vec(&derived.fields).map_err(|e| StoreError::Body(e.to_string()))?;
         let mut sessions = derived.sessions.clone();
         sessions.sort_unstable();
@@ -117,7 +108,7 @@ impl Write<'_> {
         // What the row holds beside its body belongs to its identity: a change in any of it is a change of the document.
         let hash = id::hash(&[
             &json,
-            beside,
+            beside.as_bytes(),
             time.as_bytes(),
             listed.join(",").as_bytes(),
             &derived.session.to_le_bytes(),
