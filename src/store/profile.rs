@@ -3,7 +3,7 @@
 use super::body::{Block, compress, unpack};
 use super::{StoreError, Write};
 use rusqlite::{OptionalExtension, params};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// More terms than this tell a session from no other. The ones kept are those that sort first by hash, whatever the order they came in.
 const MAX_TERMS: usize = 30_000;
@@ -27,8 +27,9 @@ impl Write<'_> {
             }
             None => (0, String::new()),
         };
-        let mut set: BTreeSet<String> = known.split_whitespace().map(str::to_owned).collect();
-        let before = set.len();
+        let mut set = Terms::default();
+        known.split_whitespace().for_each(|term| set.add(term.to_owned()));
+        set.grown = false;
         let mut newest = upto;
         let mut query = self.transaction.prepare_cached(
             "SELECT l.n, d.codec, d.body, d.speaker FROM links l JOIN documents d ON d.n = l.document
@@ -44,22 +45,14 @@ impl Write<'_> {
             for block in &blocks {
                 let Block::Text { t } = block else { continue };
                 if speaker != "tool" {
-                    terms(t, &mut |term| {
-                        set.insert(term);
-                    });
+                    terms(t, &mut |term| set.add(term));
                 }
             }
         }
         drop(rows);
         drop(query);
-        if set.len() > MAX_TERMS {
-            let mut hashed: Vec<(u64, String)> = set.into_iter().map(|t| (stable_hash(&t), t)).collect();
-            hashed.sort();
-            hashed.truncate(MAX_TERMS);
-            set = hashed.into_iter().map(|(_, t)| t).collect();
-        }
-        let grown = set.len() != before;
-        let joined = set.into_iter().collect::<Vec<_>>().join(" ");
+        let grown = set.grown;
+        let joined = set.joined();
         if grown || newest != upto {
             let blob = compress(joined.as_bytes())
                 .ok_or_else(|| StoreError::Body("a profile cannot be packed".to_owned()))?;
@@ -69,6 +62,39 @@ impl Write<'_> {
             )?;
         }
         Ok(joined)
+    }
+}
+
+/// The terms whose hashes sort first, at most [`MAX_TERMS`]: the same ones in whatever order and portions they come.
+#[derive(Default)]
+struct Terms {
+    by_hash: BTreeMap<u64, String>,
+    grown: bool,
+}
+
+impl Terms {
+    fn add(&mut self, term: String) {
+        let hash = stable_hash(&term);
+        let full = self.by_hash.len() >= MAX_TERMS;
+        if full && self.by_hash.last_key_value().is_some_and(|(last, _)| hash > *last) {
+            return;
+        }
+        match self.by_hash.get_mut(&hash) {
+            // Two terms of one hash: the one that sorts first, whichever came first.
+            Some(known) if *known <= term => return,
+            Some(known) => *known = term,
+            None => drop(self.by_hash.insert(hash, term)),
+        }
+        if full && self.by_hash.len() > MAX_TERMS {
+            self.by_hash.pop_last();
+        }
+        self.grown = true;
+    }
+
+    fn joined(self) -> String {
+        let mut terms: Vec<String> = self.by_hash.into_values().collect();
+        terms.sort_unstable();
+        terms.join(" ")
     }
 }
 
@@ -87,5 +113,23 @@ pub(super) fn stored_profile(connection: &rusqlite::Connection, session: i64) ->
     match blob {
         Some(blob) => String::from_utf8(unpack(1, blob)?).map_err(|e| StoreError::Body(e.to_string())),
         None => Ok(String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_terms_kept_do_not_depend_on_their_order() {
+        let all: Vec<String> = (0..MAX_TERMS + 5_000).map(|n| format!("term{n}")).collect();
+        let kept = |terms: &mut dyn Iterator<Item = &String>| {
+            let mut set = Terms::default();
+            terms.for_each(|term| set.add(term.clone()));
+            set.joined()
+        };
+        let forward = kept(&mut all.iter());
+        assert_eq!(forward.split(' ').count(), MAX_TERMS);
+        assert_eq!(kept(&mut all.iter().rev().chain(&all)), forward);
     }
 }
