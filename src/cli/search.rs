@@ -7,6 +7,7 @@ use crate::clock::{self, Stopwatch};
 use crate::config::Home;
 use crate::index;
 use crate::recall::{self, Ask, By, Deadline, Hit};
+use crate::store::Reader;
 use serde::Serialize;
 
 /// Find past work.
@@ -23,11 +24,11 @@ pub(super) struct Args {
     /// Only this session
     #[arg(long, value_name = "S")]
     session: Option<String>,
-    /// observation, outcome, checkpoint, session-summary or session
-    #[arg(long, value_name = "K")]
+    /// Only documents of this kind
+    #[arg(long, value_name = "K", value_parser = KINDS)]
     kind: Option<String>,
-    /// user, assistant, tool, web, agent or host
-    #[arg(long, value_name = "W")]
+    /// Only what this one said
+    #[arg(long, value_name = "W", value_parser = SPEAKERS)]
     speaker: Option<String>,
     /// What touches this file: a path, or the end of one
     #[arg(long, value_name = "F")]
@@ -41,8 +42,8 @@ pub(super) struct Args {
     /// What any host wrote (the default as long as there is one)
     #[arg(long)]
     all_hosts: bool,
-    /// current, superseded or conflicted
-    #[arg(long, value_name = "X")]
+    /// Only documents of this status
+    #[arg(long, value_name = "X", value_parser = ["current", "superseded", "conflicted"])]
     status: Option<String>,
     /// Not older: a date, a time, or an age such as 3d, 12h
     #[arg(long, value_name = "T")]
@@ -61,6 +62,10 @@ pub(super) struct Args {
     json: bool,
 }
 
+const KINDS: [&str; 8] =
+    ["observation", "outcome", "checkpoint", "session-summary", "session", "claim", "note", "work"];
+const SPEAKERS: [&str; 6] = ["user", "assistant", "tool", "web", "agent", "host"];
+
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Unit {
     Record,
@@ -77,7 +82,16 @@ struct Found<'a> {
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let watch = Stopwatch::start();
     let text = args.query.join(" ");
-    let project = if args.all { None } else { Some(scope::project(home, args.project.as_deref())?) };
+    // A session that is named is looked into wherever it ran.
+    let everywhere = args.all || (args.session.is_some() && args.project.is_none());
+    let project = if everywhere { None } else { Some(scope::project(home, args.project.as_deref())?) };
+    let session = match &args.session {
+        Some(wanted) => {
+            let known = Reader::open(home).ok().and_then(|store| store.session_id(wanted).ok().flatten());
+            Some(known.unwrap_or_else(|| wanted.clone()))
+        }
+        None => None,
+    };
     let since_ms = match &args.since {
         Some(since) => Some(parse_since(since)?),
         None => None,
@@ -85,7 +99,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let ask = Ask {
         text: text.clone(),
         project: project.clone(),
-        session: args.session.clone(),
+        session,
         kind: args.kind.clone(),
         speaker: args.speaker.clone(),
         file: args.file.clone(),
@@ -124,9 +138,8 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let place = project.map_or("all projects".to_owned(), |p| format!("project {p}"));
     if answer.hits.is_empty() {
         output::complain(&format!("nothing found in {place}"));
-        output::complain(
-            "hint: `--all` looks in all projects; `sinker status` shows whether everything is stored",
-        );
+        let wider = if args.all { "" } else { "`--all` looks in all projects; " };
+        output::complain(&format!("hint: {wider}`sinker status` shows whether everything is stored"));
     } else {
         let paint = Paint::new();
         output::say(&paint.dim(&format!(

@@ -37,6 +37,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let spool = spool::counts(home);
     let running = drain::is_held(home);
     let age_s = heartbeat_age_s(home);
+    let error = damage(home, &file).or(file.last_error.clone());
     if as_json {
         output::json(&json!({
             "spool": { "new": spool.new, "cur": spool.cur, "odd": spool.odd, "oldest_age_s": spool.oldest_age_s },
@@ -48,7 +49,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "lost_ranges": file.lost_ranges,
             "unknown_types": file.unknown_types,
             "redacted": file.redacted,
-            "last_error": file.last_error,
+            "last_error": error,
             "home": home.root(),
         }));
         return Ok(Exit::Done);
@@ -64,7 +65,8 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             file.documents, file.observations, file.turns, file.sessions
         ),
     );
-    let fresh = file.index_documents == file.documents && file.index_seq == file.seq;
+    let whole = home.index().join("current").is_file() || file.documents == 0;
+    let fresh = whole && file.index_documents == file.documents && file.index_seq == file.seq;
     let state = if fresh { paint.good("up to date") } else { paint.bad("behind the store") };
     line("index", format!("{} documents, {state}", file.index_documents));
     let waiting = spool.new + spool.cur;
@@ -113,11 +115,25 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         let rules: Vec<String> = file.redacted.iter().map(|(rule, n)| format!("{rule} {n}")).collect();
         line("redacted", format!("{redacted}: {}", rules.join(", ")));
     }
-    if let Some(error) = &file.last_error {
+    if let Some(error) = &error {
         line("error", paint.bad(&output::plain(error)));
         output::say("hint: `sinker drain --once` tries again; log/drain.log in the data directory has more");
     }
     Ok(Exit::Done)
+}
+
+/// What a look at the first bytes tells: the figures are the drainer's, and it may not have run since the damage was done.
+fn damage(home: &Home, file: &StatusFile) -> Option<String> {
+    use std::io::Read as _;
+    let mut head = [0; 16];
+    let read = std::fs::File::open(home.store()).and_then(|mut store| store.read_exact(&mut head));
+    match read {
+        Ok(()) if head.starts_with(b"SQLite format 3") => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && file.documents == 0 => return None,
+        _ => return Some(format!("{} cannot be read as a store", home.store().display())),
+    }
+    let published = home.index().join("current").is_file() || file.documents == 0;
+    (!published).then(|| "the index is gone; `sinker index rebuild` makes it anew".to_owned())
 }
 
 fn heartbeat_age_s(home: &Home) -> Option<u64> {
@@ -152,10 +168,12 @@ fn find(home: &Home, session: &str) -> Result<Option<SessionRow>, Failure> {
 fn is_stored(home: &Home, row: &SessionRow) -> bool {
     let Ok(store) = Reader::open(home) else { return false };
     let files = store.session_files(&row.id).unwrap_or_default();
-    let read = files.iter().all(|path| {
-        let size = path.symlink_metadata().map_or(0, |m| m.len());
-        store.file(path).ok().flatten().is_some_and(|state| state.settled >= size)
-    });
+    // A session that has written nothing yet is not stored: its words are still to come.
+    let read = !files.is_empty()
+        && files.iter().all(|path| {
+            let size = path.symlink_metadata().map_or(0, |m| m.len());
+            store.file(path).ok().flatten().is_some_and(|state| state.settled >= size)
+        });
     let published = crate::index::Reader::open(home).ok().flatten().map_or(0, |index| index.seq());
     read && published >= store.seq().unwrap_or(u64::MAX) && !spool::waits(home, &row.id)
 }

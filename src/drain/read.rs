@@ -77,7 +77,7 @@ pub(super) struct Row {
 pub(super) enum What {
     Said(Box<store::Observation>),
     Boundary { id: String, at_ms: i64, at: u64, time: Option<String> },
-    Title { title: String, given: bool },
+    Title { title: String, given: bool, place: (i64, u64) },
 }
 
 /// How a task ended.
@@ -349,7 +349,8 @@ impl<'a> Stretch<'a> {
                 let session = self.meet(&context);
                 self.batch.lines.add("title", if given { "custom-title" } else { "ai-title" });
                 let title = self.redactor.clean(&title, &mut self.batch.report).into_owned();
-                self.batch.rows.push(Row { session, what: What::Title { title, given } });
+                let place = (self.state.clock_ms, at);
+                self.batch.rows.push(Row { session, what: What::Title { title, given, place } });
             }
             Parsed::Noise(_, name) => {
                 let name = self.say(&name);

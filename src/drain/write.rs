@@ -150,7 +150,7 @@ impl Writer {
                 What::Boundary { id, at_ms, at, time } => {
                     write.boundary(*session, &id, at_ms, at, time.as_deref())?;
                 }
-                What::Title { title, given } => write.title(*session, &title, given)?,
+                What::Title { title, given, place } => write.title(*session, &title, given, place)?,
             }
         }
         for (class, kind, lines) in batch.lines.iter() {

@@ -94,14 +94,23 @@ impl Write<'_> {
             Some(known) if self.is_linked(known.n, observation.session)? => {
                 self.revise(&known, observation, &content, json)?
             }
-            // Another session says something else under the same id: a document of its own.
-            Some(_) => {
-                let own = self.session_id(observation.session)?;
-                let hash = id::hash(&[observation.id.as_bytes(), own.as_bytes()]);
-                let own_id = format!("o-{}", id::short(&hash, 32));
-                match self.known(&own_id)? {
+            // A fork that copied a revision which is no longer current.
+            Some(known) if self.is_revision(known.n, &content)? => self.link_known(&known, observation)?,
+            // Another session says something else under the same id: a document of its own. The plain id belongs to the session whose
+            // own id sorts first, whichever was read first.
+            Some(known) => {
+                let (own, owner) = (self.session_id(observation.session)?, self.session_id(known.owner)?);
+                if own < owner {
+                    self.rename(known.n, &own_id(&observation.id, &owner))?;
+                    let n = self.insert(&observation.id, observation, speaker, &content, json)?;
+                    self.link(n, observation)?;
+                    self.facts(n, observation)?;
+                    return Ok(Change::New);
+                }
+                let id = own_id(&observation.id, &own);
+                match self.known(&id)? {
                     None => {
-                        let n = self.insert(&own_id, observation, speaker, &content, json)?;
+                        let n = self.insert(&id, observation, speaker, &content, json)?;
                         self.link(n, observation)?;
                         self.facts(n, observation)?;
                         Change::New
@@ -114,6 +123,21 @@ impl Write<'_> {
         Ok(change)
     }
 
+    /// Gives a document another id; what rests on it is behind.
+    fn rename(&mut self, document: i64, id: &str) -> Result<(), StoreError> {
+        let seq = self.next_seq();
+        self.transaction
+            .execute("UPDATE documents SET id = ?2, seq = ?3 WHERE n = ?1", params![document, id, seq])?;
+        self.mark_holders(document)
+    }
+
+    fn is_revision(&self, document: i64, content: &str) -> Result<bool, StoreError> {
+        let mut query = self
+            .transaction
+            .prepare_cached("SELECT 1 FROM revisions WHERE document = ?1 AND content = ?2")?;
+        Ok(query.exists(params![document, content])?)
+    }
+
     fn known(&self, id: &str) -> Result<Option<Known>, StoreError> {
         let mut query =
             self.transaction.prepare_cached("SELECT n, content, at, session FROM documents WHERE id = ?1")?;
@@ -123,7 +147,7 @@ impl Write<'_> {
         Ok(known.optional()?)
     }
 
-    /// A tool's result is `web` when its call was one to the web; the call always lies before its result.
+    /// A tool's result is `web` when its call was one to the web; where the call is read later, [`Write::facts`] mends it.
     fn speaker(&self, observation: &Observation) -> Result<&'static str, StoreError> {
         let result = observation.blocks.iter().find_map(|block| match block {
             Block::Result { id, .. } => Some(id),
@@ -197,6 +221,9 @@ impl Write<'_> {
 
     /// A document that is known word for word: seen again, or seen in one session more.
     fn link_known(&mut self, known: &Known, observation: &Observation) -> Result<Change, StoreError> {
+        self.transaction
+            .prepare_cached("UPDATE documents SET at = max(at, ?2) WHERE n = ?1 AND content = ?3")?
+            .execute(params![known.n, position(observation.at), known.content])?;
         if self.is_linked(known.n, observation.session)? {
             self.place(known.n, observation)?;
             return Ok(Change::Same);
@@ -247,16 +274,21 @@ impl Write<'_> {
         json: Vec<u8>,
     ) -> Result<Change, StoreError> {
         self.place(known.n, observation)?;
-        let seen: bool = self
-            .transaction
-            .prepare_cached("SELECT 1 FROM revisions WHERE document = ?1 AND content = ?2")?
-            .exists(params![known.n, content])?;
-        if seen {
-            return Ok(Change::Same);
-        }
-        let bytes: usize = observation.blocks.iter().map(|b| b.text().len()).sum();
-        let (codec, body) = pack(json);
         let at = position(observation.at);
+        let seen = self.is_revision(known.n, content)?;
+        if seen {
+            self.transaction.execute(
+                "UPDATE revisions SET at = max(at, ?3) WHERE document = ?1 AND content = ?2",
+                params![known.n, content, at],
+            )?;
+        } else {
+            let bytes: usize = observation.blocks.iter().map(|b| b.text().len()).sum();
+            let (codec, body) = pack(json);
+            self.transaction.execute(
+                "INSERT INTO revisions (document, content, at, bytes, codec, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![known.n, content, at, position(bytes as u64), codec, body],
+            )?;
+        }
         let current = (at, content) > (known.at, known.content.as_str());
         if current {
             self.transaction.execute(
@@ -265,15 +297,20 @@ impl Write<'_> {
                 [known.n],
             )?;
             self.transaction.execute(
-                "UPDATE documents SET content = ?2, at = ?3, bytes = ?4, codec = ?5, body = ?6 WHERE n = ?1",
-                params![known.n, content, at, position(bytes as u64), codec, body],
+                "UPDATE documents SET (content, at, bytes, codec, body) =
+                   (SELECT content, at, bytes, codec, body FROM revisions WHERE document = ?1 AND content = ?2) WHERE n = ?1",
+                params![known.n, content],
             )?;
-            self.facts(known.n, observation)?;
-        } else {
             self.transaction.execute(
-                "INSERT INTO revisions (document, content, at, bytes, codec, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![known.n, content, at, position(bytes as u64), codec, body],
+                "DELETE FROM revisions WHERE document = ?1 AND content = ?2",
+                params![known.n, content],
             )?;
+            // What the old content touched, the new one may not.
+            self.transaction.execute("DELETE FROM touches WHERE document = ?1", [known.n])?;
+            self.facts(known.n, observation)?;
+        }
+        if seen && !current {
+            return Ok(Change::Same);
         }
         let seq = self.next_seq();
         self.transaction.execute(
@@ -351,7 +388,7 @@ impl Write<'_> {
         Ok(())
     }
 
-    /// Files touched, commands run and tools called, drawn from the blocks.
+    /// Files touched, commands run, tools called and what came of them, drawn from the blocks.
     fn facts(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
         let session = observation.session;
         for block in &observation.blocks {
@@ -362,6 +399,9 @@ impl Write<'_> {
                             "INSERT OR REPLACE INTO tools (session, id, name) VALUES (?1, ?2, ?3)",
                         )?
                         .execute(params![session, id, name])?;
+                    if WEB_TOOLS.contains(&name.as_str()) {
+                        self.result_is_webs(session, id)?;
+                    }
                     if let (Some(path), Some(action)) = (file, action(name)) {
                         self.transaction
                             .prepare_cached(
@@ -379,19 +419,40 @@ impl Write<'_> {
                     }
                 }
                 Block::Result { id, failed, exit, interrupted, .. } => {
-                    // A command that did not fail ended with 0: the client names only other codes.
-                    let exit = exit.or(if *failed || *interrupted { None } else { Some(0) });
                     self.transaction
                         .prepare_cached(
-                            "UPDATE commands SET exit = ?3, failed = ?4, interrupted = ?5 WHERE session = ?1 AND tool_use = ?2",
+                            "INSERT OR REPLACE INTO results (session, tool_use, document, exit, failed, interrupted)
+                             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                         )?
-                        .execute(params![session, id, exit, failed, interrupted])?;
+                        .execute(params![session, id, document, exit, failed, interrupted])?;
                 }
                 _ => {}
             }
         }
         Ok(())
     }
+
+    /// The call of a result that was read before it turns out to be one to the web.
+    fn result_is_webs(&mut self, session: i64, id: &str) -> Result<(), StoreError> {
+        let result: Option<i64> = self
+            .transaction
+            .prepare_cached(
+                "SELECT r.document FROM results r JOIN documents d ON d.n = r.document
+                 WHERE r.session = ?1 AND r.tool_use = ?2 AND d.speaker = 'tool'",
+            )?
+            .query_row(params![session, id], |row| row.get(0))
+            .optional()?;
+        let Some(document) = result else { return Ok(()) };
+        let seq = self.next_seq();
+        self.transaction
+            .execute("UPDATE documents SET speaker = 'web', seq = ?2 WHERE n = ?1", params![document, seq])?;
+        Ok(())
+    }
+}
+
+/// The id of a session's own document where the plain one is taken.
+fn own_id(id: &str, session: &str) -> String {
+    format!("o-{}", id::short(&id::hash(&[id.as_bytes(), session.as_bytes()]), 32))
 }
 
 /// What a tool does to the file it names; `None` for a tool that touches no file.

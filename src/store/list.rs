@@ -52,9 +52,23 @@ impl Reader {
         self.session_rows(project, None)
     }
 
-    /// One session.
+    /// One session, by its id or by a beginning of it that fits only one.
     pub fn session(&self, id: &str) -> Result<Option<SessionRow>, StoreError> {
-        Ok(self.session_rows(None, Some(id))?.pop())
+        let whole = self.session_id(id)?;
+        Ok(self.session_rows(None, Some(whole.as_deref().unwrap_or(id)))?.pop())
+    }
+
+    /// The id that a beginning of one stands for; `None` when it fits none, or several.
+    pub fn session_id(&self, beginning: &str) -> Result<Option<String>, StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT id FROM sessions WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id LIMIT 2",
+        )?;
+        let found: Vec<String> = query.query_map([beginning], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(match found.as_slice() {
+            [first, ..] if first == beginning => Some(first.clone()),
+            [only] if beginning.len() >= 4 => Some(only.clone()),
+            _ => None,
+        })
     }
 
     fn session_rows(&self, project: Option<&str>, id: Option<&str>) -> Result<Vec<SessionRow>, StoreError> {

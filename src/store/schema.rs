@@ -19,7 +19,8 @@ CREATE TABLE sessions (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, host TEXT NOT NULL, project TEXT NOT NULL DEFAULT '',
   started TEXT, started_ms INTEGER, last TEXT, last_ms INTEGER,
   ended TEXT, reason TEXT, trigger TEXT,
-  title TEXT, title_given INTEGER NOT NULL DEFAULT 0,
+  -- With the place it was read at: the latest one holds.
+  title TEXT, title_given INTEGER NOT NULL DEFAULT 0, title_ms INTEGER NOT NULL DEFAULT 0, title_at INTEGER NOT NULL DEFAULT 0,
   cwd TEXT, branch TEXT, version TEXT
 );
 
@@ -36,6 +37,7 @@ CREATE TABLE files (
 CREATE TABLE file_sessions (
   file INTEGER NOT NULL, session INTEGER NOT NULL, PRIMARY KEY (file, session)
 ) WITHOUT ROWID;
+CREATE INDEX file_sessions_session ON file_sessions (session);
 -- What the lines of a file were, so that an account of it adds up.
 CREATE TABLE line_counts (
   file INTEGER NOT NULL, class TEXT NOT NULL, kind TEXT NOT NULL, lines INTEGER NOT NULL,
@@ -97,8 +99,12 @@ CREATE TABLE touches (
 CREATE INDEX touches_path ON touches (path);
 CREATE TABLE commands (
   session INTEGER NOT NULL, tool_use TEXT NOT NULL, document INTEGER NOT NULL, command TEXT NOT NULL,
-  exit INTEGER, failed INTEGER, interrupted INTEGER,
   PRIMARY KEY (session, tool_use)
+) WITHOUT ROWID;
+-- What came of each tool call: its result may be read before the call.
+CREATE TABLE results (
+  session INTEGER NOT NULL, tool_use TEXT NOT NULL, document INTEGER NOT NULL,
+  exit INTEGER, failed INTEGER NOT NULL, interrupted INTEGER NOT NULL, PRIMARY KEY (session, tool_use)
 ) WITHOUT ROWID;
 CREATE TABLE boundaries (
   session INTEGER NOT NULL, id TEXT NOT NULL, at_ms INTEGER NOT NULL, at INTEGER NOT NULL, time TEXT,

@@ -118,12 +118,19 @@ impl Write<'_> {
         Ok(())
     }
 
-    /// Sets the title; one that a person gave is not replaced by one that was not.
-    pub fn title(&mut self, session: i64, title: &str, given: bool) -> Result<(), StoreError> {
+    /// Sets the title, read at a place (milliseconds, byte); one that a person gave is not replaced by one that was not, and a later one not
+    /// by an earlier one.
+    pub fn title(
+        &mut self,
+        session: i64,
+        title: &str,
+        given: bool,
+        place: (i64, u64),
+    ) -> Result<(), StoreError> {
         let changed = self.transaction.execute(
-            "UPDATE sessions SET title = ?2, title_given = ?3
-             WHERE n = ?1 AND title_given <= ?3 AND (title IS NULL OR title <> ?2 OR title_given <> ?3)",
-            params![session, title, given],
+            "UPDATE sessions SET title = ?2, title_given = ?3, title_ms = ?4, title_at = ?5
+             WHERE n = ?1 AND (title IS NULL OR (title_given, title_ms, title_at, title) < (?3, ?4, ?5, ?2))",
+            params![session, title, given, place.0, position(place.1)],
         )?;
         if changed > 0 {
             self.dirty(session, "session", "")?;

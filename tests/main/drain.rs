@@ -223,102 +223,6 @@ fn a_shorter_or_repeated_file_is_read_again_and_nothing_is_stored_twice() {
     sandbox.verify();
 }
 
-/// F36.
-#[test]
-fn a_fork_shares_its_prefix_and_adds_only_what_is_new() {
-    let sandbox = Sandbox::new();
-    let mut old = Transcript::new(&sandbox, 8);
-    old.prompt("Draw the mooring plan.").says("Here it is.").flush();
-    let mut fork = Transcript::new(&sandbox, 9);
-    let copied = String::from_utf8(old.bytes().to_vec()).unwrap().replace(&old.session, &fork.session);
-    fork.raw_bytes(copied.as_bytes()).prompt("Now with depths.").flush();
-    let folder = old.path.parent().unwrap().to_path_buf();
-    let account = sandbox.import(&[&folder]);
-    assert_eq!(account["observations"], 3, "{account}");
-    let sessions = sandbox.lines(&["sessions", "--all"]);
-    let count = |id: &str| sessions.iter().find(|s| s["id"] == json!(id)).map(|s| s["observations"].clone());
-    assert_eq!((count(&old.session), count(&fork.session)), (Some(json!(2)), Some(json!(3))), "{sessions:?}");
-    // In the other order: the same rows.
-    let other = sandbox.sibling();
-    other.import(&[&fork.path]);
-    other.import(&[&old.path]);
-    assert_eq!(other.dump(), sandbox.dump());
-}
-
-/// D4, D5: a fork inside a turn changes an outcome that both sessions hold, and with it what rests on it in both.
-#[test]
-fn a_fork_inside_a_turn_gives_the_same_rows_in_any_order() {
-    let sandbox = Sandbox::new();
-    let mut old = Transcript::new(&sandbox, 18);
-    old.prompt("Draw the mooring plan.").says("Here is a first draft.").flush();
-    let mut fork = Transcript::new(&sandbox, 19);
-    let copied = String::from_utf8(old.bytes().to_vec()).unwrap().replace(&old.session, &fork.session);
-    fork.raw_bytes(copied.as_bytes())
-        .says("The root cause was the tide table.")
-        .compacts("So far: a draft.")
-        .flush();
-    old.says("Done: the plan is drawn.").prompt("Thanks. What is next?").says("Next steps: depths.").flush();
-    sandbox.import(&[&old.path]);
-    sandbox.import(&[&fork.path]);
-    sandbox.verify();
-    let other = sandbox.sibling();
-    other.import(&[&fork.path]);
-    other.import(&[&old.path]);
-    assert_eq!(other.dump(), sandbox.dump());
-    assert_eq!(
-        other.json(&["status"])["store"]["documents"],
-        sandbox.json(&["status"])["store"]["documents"]
-    );
-}
-
-/// F10, D4: other content under a known id is a revision; which one is current does not depend on what was read first.
-#[test]
-fn two_contents_of_one_record_are_revisions_whatever_was_read_first() {
-    let sandbox = Sandbox::new();
-    let mut first = Transcript::new(&sandbox, 21);
-    first.prompt("Which buoy is it?").says("The red one.").says("It blinks twice.").flush();
-    let text = String::from_utf8(first.bytes().to_vec()).unwrap();
-    let mut second = Transcript::new(&sandbox, 21);
-    second.path = first.path.with_file_name("copy.jsonl");
-    second.raw_bytes(text.replace("The red one.", "The green one.").as_bytes()).flush();
-    let orders = [[&first.path, &second.path], [&second.path, &first.path]];
-    let dumps = orders.map(|order| {
-        let world = sandbox.sibling();
-        for path in order {
-            world.import(&[path]);
-        }
-        world.verify();
-        let hits = world.json(&["search", "buoy red green one", "--all"]);
-        let id = hits["hits"].as_array().unwrap().iter().find(|h| h["speaker"] == "assistant").unwrap()["id"]
-            .clone();
-        let shown = world.json(&["show", id.as_str().unwrap()]);
-        assert_eq!(shown["revision"], 2, "{shown}");
-        let mut both = vec![shown["text"].clone(), shown["revisions"][0].clone()];
-        both.sort_by_key(Value::to_string);
-        assert_eq!(both, [json!("The green one."), json!("The red one.")]);
-        world.dump()
-    });
-    assert_eq!(dumps[0], dumps[1]);
-}
-
-/// An account of a file adds up, however often it is read.
-#[test]
-fn an_unfinished_last_line_is_counted_once() {
-    let sandbox = Sandbox::new();
-    let mut transcript = Transcript::new(&sandbox, 22);
-    transcript.prompt("How high is the tide?").raw(r#"{"type":"tide-table","sessionId":"x"}"#).flush();
-    let whole = std::fs::read(&transcript.path).unwrap();
-    std::fs::write(&transcript.path, whole.trim_ascii_end()).unwrap();
-    let known = || sandbox.json(&["status"])["unknown_types"]["tide-table"].clone();
-    for _ in 0..3 {
-        sandbox.import(&[&transcript.path]);
-        assert_eq!(known(), 1);
-    }
-    std::fs::write(&transcript.path, &whole).unwrap();
-    sandbox.import(&[&transcript.path]);
-    assert_eq!(known(), 1);
-}
-
 /// One file that cannot be read must not hold up its neighbours, nor pass for success.
 #[test]
 fn what_cannot_be_read_is_told_and_holds_up_no_neighbour() {
@@ -393,6 +297,27 @@ fn a_huge_text_is_kept_in_part_and_its_neighbours_whole() {
 
 fn running(sandbox: &Sandbox) -> bool {
     sandbox.json(&["status"])["drainer"]["running"] == true
+}
+
+/// A drainer with nothing to do does nothing: its own looks must not wake it.
+#[test]
+fn an_idle_drainer_sleeps_with_and_without_a_watcher() {
+    for watch in ["on", "off"] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.command(&["drain"]);
+        command.env("SINKER_WATCH", watch);
+        let drainer = crate::support::Running::start(command);
+        eventually("the drainer beats", || sandbox.at("state/heartbeat").exists());
+        let switches = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", drainer.pid())).unwrap();
+            let lines = status.lines().filter(|l| l.contains("ctxt_switches"));
+            lines.map(|l| l.split_whitespace().last().unwrap().parse::<u64>().unwrap()).sum::<u64>()
+        };
+        let before = switches();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let woken = switches() - before;
+        assert!(woken < 400, "woken {woken} times in two seconds, watcher {watch}");
+    }
 }
 
 /// F58.

@@ -17,6 +17,7 @@ mod crash;
 mod demo;
 mod drain;
 mod hook;
+mod order;
 mod spool;
 mod support;
 mod tidy;
