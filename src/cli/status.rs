@@ -50,7 +50,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "unknown_types": file.unknown_types,
             "redacted": file.redacted,
             "last_error": error,
-            "home": home.root(),
+            "home": home.root().to_string_lossy(),
         }));
         return Ok(Exit::Done);
     }

@@ -143,6 +143,8 @@ pub struct Desk {
     /// The time of the newest event of a file: looks for an older one are overtaken.
     events: BTreeMap<PathBuf, i64>,
     commands: BTreeMap<String, usize>,
+    /// Entries that jobs hold.
+    claimed: usize,
     scan_at: i64,
     sweep_at: i64,
     quiet_since: i64,
@@ -173,6 +175,8 @@ const MAX_TRIES: u32 = 4;
 const MAX_CLAIMED: usize = 4_096;
 const SCAN_EVERY_MS: i64 = 2_000;
 const SWEEP_EVERY_MS: i64 = 600_000;
+/// A drainer that may leave waits for looks that come within this.
+const SOON_MS: i64 = 5_000;
 /// After an event the host may write for a while: looks at these times (host facts, section 4.1: up to 1.3 s after a stop). The last
 /// one finds a line that was never finished.
 const LOOKS_MS: [i64; 7] = [250, 600, 1_000, 1_600, 2_500, 5_000, 61_000];
@@ -190,6 +194,7 @@ impl State {
             looks: BTreeSet::new(),
             events: BTreeMap::new(),
             commands: BTreeMap::new(),
+            claimed: 0,
             scan_at: now_ms,
             sweep_at: now_ms,
             quiet_since: now_ms,
@@ -293,6 +298,7 @@ impl Desk {
         }
         let path = request.path.clone();
         let announced = request.entry.is_some() || request.command.is_some();
+        self.claimed += usize::from(request.entry.is_some());
         let job = Job {
             path: request.path,
             entries: request.entry.into_iter().collect(),
@@ -333,6 +339,7 @@ impl Desk {
         let Some(mut done) = self.active.remove(path) else { return Vec::new() };
         let again = self.again.remove(path);
         if stored {
+            self.claimed = self.claimed.saturating_sub(done.job.entries.len());
             if let Some(again) = again {
                 let announced = !again.entries.is_empty() || !again.commands.is_empty();
                 self.wait(again, announced);
@@ -352,6 +359,7 @@ impl Desk {
         let somebody_waits = !matches!(self.mode, Mode::Serve { .. });
         if done.tries >= MAX_TRIES && (somebody_waits || done.job.entries.is_empty()) {
             // Its entries stay in `cur/`, its cursor where it was: the next drainer, or the next sweep, tries again.
+            self.claimed = self.claimed.saturating_sub(done.job.entries.len());
             return effects;
         }
         // A full disk does not get emptier by trying: 0.5 s, 1 s, 2 s … 30 s.
@@ -379,8 +387,7 @@ impl Desk {
     /// What the clock says is due.
     fn due(&mut self, effects: &mut Vec<Effect>) {
         let spool = self.mode != Mode::Import;
-        let announced = self.waiting.values().take(MAX_CLAIMED).filter(|w| !w.job.entries.is_empty()).count();
-        let room = announced < MAX_CLAIMED;
+        let room = self.claimed < MAX_CLAIMED;
         if spool && room && (self.now >= self.scan_at || self.more) {
             self.scan_at = self.now + SCAN_EVERY_MS;
             self.more = false;
@@ -433,7 +440,9 @@ impl Desk {
             // What fails again and again does not keep a drainer for ever: its entries stay in `cur/`.
             Mode::Serve { idle_exit_ms: Some(limit) } => {
                 let stuck = self.waiting.values().all(|w| w.tries >= MAX_TRIES);
-                idle && stuck && self.looks.is_empty() && self.now - self.quiet_since >= limit
+                // The last look of all comes a minute later, and a sweep will do for it.
+                let looking = self.looks.iter().any(|(at, _)| at - self.now <= SOON_MS);
+                idle && stuck && !looking && self.now - self.quiet_since >= limit
             }
             Mode::Serve { idle_exit_ms: None } => false,
             Mode::Once | Mode::Import => idle && self.waiting.is_empty() && self.begun && self.awaited == 0,

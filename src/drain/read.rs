@@ -109,6 +109,13 @@ pub(super) fn run(
     progress: Arc<Progress>,
 ) {
     for task in tasks {
+        // What waits in the channel when a signal comes is left to the next drainer.
+        if halt.load(Ordering::Relaxed) {
+            if parcels.send(Parcel::End(Box::new(task), End::Halted)).is_err() {
+                return;
+            }
+            continue;
+        }
         let read = catch_unwind(AssertUnwindSafe(|| {
             Stretch::new(&task, &parcels, &redactor, &progress).read(&halt)
         }));

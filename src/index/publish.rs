@@ -110,6 +110,10 @@ impl Writer {
             .build();
         let writer: IndexWriter = index.writer_with_options(options).at("write", &path)?;
         writer.set_merge_policy(Box::new(merge_policy()));
+        // 1. A writer opened anew gives its first operation the number of the last commit. 2. A merge that begins before the next
+        // commit takes a segment for one in which that operation is done. 3. If it was the removal of an old copy, the copy
+        // outlives it. So the first operation removes what cannot be there.
+        writer.delete_term(Term::from_field_text(schema().1.id, ""));
         let mut writer = Self {
             home: home.clone(),
             generation,

@@ -6,6 +6,8 @@
 //! 2. `<private>` spans become a marker (`private`),
 //! 3. what the table of `rules` finds becomes a marker, the text around it stays (`scan`).
 //!
+//! Rules look at the text as it is, and at the text as a reader sees it, without escapes and invisible code points.
+//!
 //! A marker is `[redacted:<rule>:<4 hex>]`; the digits are a hash of rule and secret under the local key, so equal secrets stay
 //! equal in memory and nobody can test a guess against them. A marker that is in the text already is a wall: nothing in
 //! it is looked at, and no rule looks across it. The result is a fixed point, so redacting twice is redacting once.
@@ -25,6 +27,7 @@ mod private;
 mod report;
 mod rules;
 mod scan;
+mod visible;
 
 pub use report::Report;
 
@@ -58,8 +61,18 @@ impl Redactor {
         for _ in 0..PASSES {
             match self.pass(&now, &mut found) {
                 Ok(None) => {
-                    report.merge(&found);
-                    return now;
+                    // A colour code inside a token hides it from the rules, but not from whoever is shown the text
+                    // without the code: then the text is kept as it would be seen, and redacted.
+                    let seen = match visible::visible(&now) {
+                        Cow::Owned(seen) if !matches!(self.pass(&seen, &mut Report::default()), Ok(None)) => {
+                            seen
+                        }
+                        _ => {
+                            report.merge(&found);
+                            return now;
+                        }
+                    };
+                    now = Cow::Owned(seen);
                 }
                 Ok(Some(next)) => now = Cow::Owned(next),
                 Err(scan::TooMuch) => break,

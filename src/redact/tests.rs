@@ -283,3 +283,27 @@ proptest! {
         prop_assert!(matches!(redactor().clean(&text, &mut report), Cow::Borrowed(_)));
     }
 }
+
+#[test]
+fn a_token_cut_by_what_nobody_sees_is_still_a_token() {
+    let redactor = Redactor::new(&Secret::from_bytes([7; 32]));
+    let (head, tail) = ("ghp", "_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
+    for cut in [
+        "\u{1b}[m\u{1b}[K",
+        "\u{200b}",
+        "\u{ad}",
+        "\u{202e}",
+        "\0",
+        "\u{e0041}",
+        "\u{1b}]0;t\u{7}",
+        "\u{9b}1m",
+    ] {
+        let text = format!("found: \u{1b}[31m{head}{cut}{tail}\u{1b}[0m here");
+        let mut report = Report::default();
+        let kept = redactor.clean(&text, &mut report);
+        assert!(!kept.contains("A1b2C3d4") && kept.contains("[redacted:github-token:"), "{cut:?}: {kept}");
+        assert_eq!(redactor.clean(&kept, &mut Report::default()), kept);
+    }
+    let coloured = "\u{1b}[31mred\u{1b}[0m and \u{1f600} stay as they are";
+    assert_eq!(redactor.clean(coloured, &mut Report::default()), coloured);
+}
