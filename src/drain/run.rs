@@ -367,7 +367,11 @@ impl Drainer {
             observations: now.observations.saturating_sub(before.observations),
             documents: now.documents.saturating_sub(before.documents),
             odd: self.progress.odd_found(),
-            error: self.progress.last_error(),
+            error: self.progress.last_error().or_else(|| {
+                // Somebody waits for an import: half of one is no success.
+                let cut = self.options.mode == Mode::Import && self.halt.load(Ordering::Relaxed);
+                cut.then(|| "the import was interrupted; what was stored holds".to_owned())
+            }),
         })
     }
 }

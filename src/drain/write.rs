@@ -312,6 +312,14 @@ impl Writer {
         let mut odd = Odd::new(format!("its transcript cannot be used: {why}"));
         odd.path =
             Some(self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned());
+        if task.entries.is_empty() {
+            // Nobody announced it (a person named it, or a sweep found it): the reason is kept all the same.
+            let name = id::short(&id::sha256(task.path.to_string_lossy().as_bytes()), 16).to_owned();
+            if let Err(error) = spool::write_report(&self.home, &format!("file.{name}"), &odd) {
+                log::warn("drain", &[("error", &error)], "A report of something odd could not be written.");
+            }
+            self.progress.odd(1);
+        }
         for (path, _) in &task.entries {
             if let Err(error) = spool::quarantine(&self.home, path, &odd) {
                 log::warn("drain", &[("error", &error)], "An entry could not be set aside.");
