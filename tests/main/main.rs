@@ -16,6 +16,7 @@ mod cli;
 mod crash;
 mod demo;
 mod drain;
+mod faults;
 mod hook;
 mod order;
 mod spool;

@@ -1,0 +1,1 @@
+//! Faults of the capture hook, F01 to F16.

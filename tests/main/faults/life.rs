@@ -1,0 +1,1 @@
+//! Faults of a process's life, F58 to F64.

@@ -1,0 +1,1 @@
+//! Faults of the spool and its watcher, F17 to F26.

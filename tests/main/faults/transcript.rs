@@ -1,0 +1,1 @@
+//! Faults of transcripts, F27 to F38.
