@@ -3,7 +3,7 @@
 use crate::redact::{Redactor, Report};
 use crate::store::{self, Block, cap_text};
 use crate::transcript;
-use crate::{clock, id};
+use crate::{clock, id, index};
 
 /// Where an observation lies in its file.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +30,17 @@ pub(super) fn clean(
     let time_ms = raw.timestamp.as_deref().and_then(clock::parse).map(|t| t.0);
     let id = identity(&raw, place);
     let blocks: Vec<Block> = raw.blocks.into_iter().map(|block| clean_block(block, &mut say)).collect();
+    let (speaker, scored) = (raw.speaker.name(), !raw.is_summary);
+    let mut terms: Vec<String> =
+        store::telling(speaker, scored, &blocks).flat_map(index::tokens::terms).collect();
+    terms.sort_unstable();
+    terms.dedup();
     store::Observation {
         id,
         host: "claude".to_owned(),
         session: 0,
         agent: say(raw.agent),
-        speaker: raw.speaker.name(),
+        speaker,
         time: raw.timestamp.map(&mut say),
         time_ms,
         at_ms: place.at_ms,
@@ -45,9 +50,10 @@ pub(super) fn clean(
         message: raw.message_id.map(&mut say),
         prompt: raw.prompt_id.map(&mut say),
         is_prompt: raw.is_prompt && !is_withheld(&blocks),
-        scored: !raw.is_summary,
+        scored,
         command: raw.command.map(|(name, args)| (say(name), say(args))),
         blocks,
+        terms,
     }
 }
 

@@ -89,6 +89,60 @@ impl Block {
     }
 }
 
+/// What is kept of an observation in one body with its parts: nothing looks for it, and it repeats from record to record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Beside<'a> {
+    /// The host's parent uuid.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none", borrow)]
+    pub parent: Option<Cow<'a, str>>,
+    /// The API message.
+    #[serde(rename = "m", default, skip_serializing_if = "Option::is_none", borrow)]
+    pub message: Option<Cow<'a, str>>,
+    /// The host's prompt id.
+    #[serde(rename = "q", default, skip_serializing_if = "Option::is_none", borrow)]
+    pub prompt: Option<Cow<'a, str>>,
+    /// The arguments of a slash command.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none", borrow)]
+    pub args: Option<Cow<'a, str>>,
+}
+
+/// The body of an observation: its parts as JSON, then what is beside them.
+pub(super) fn body_of(mut blocks: Vec<u8>, beside: &Beside<'_>) -> Result<Vec<u8>, StoreError> {
+    if *beside != Beside::default() {
+        serde_json::to_writer(&mut blocks, beside).map_err(|e| StoreError::Body(e.to_string()))?;
+    }
+    Ok(blocks)
+}
+
+/// The parts of a body. Errors: [`StoreError::Body`].
+pub(super) fn blocks_of(body: &[u8]) -> Result<Vec<Block>, StoreError> {
+    Vec::deserialize(&mut serde_json::Deserializer::from_slice(body))
+        .map_err(|e| StoreError::Body(e.to_string()))
+}
+
+/// The parts of a body, and what is beside them. Errors: [`StoreError::Body`].
+pub(super) fn whole_of(body: &[u8]) -> Result<(Vec<Block>, Beside<'static>), StoreError> {
+    let read = || {
+        let mut json = serde_json::Deserializer::from_slice(body);
+        let blocks = Vec::deserialize(&mut json)?;
+        let rest = json.into_iter::<Beside<'_>>().next().transpose()?.unwrap_or_default();
+        Ok((blocks, rest.owned()))
+    };
+    read().map_err(|e: serde_json::Error| StoreError::Body(e.to_string()))
+}
+
+impl Beside<'_> {
+    fn owned(self) -> Beside<'static> {
+        let own = |text: Option<Cow<'_, str>>| text.map(|t| Cow::Owned(t.into_owned()));
+        Beside {
+            parent: own(self.parent),
+            message: own(self.message),
+            prompt: own(self.prompt),
+            args: own(self.args),
+        }
+    }
+}
+
 /// The content of a derived document; every field may be empty. Extraction is deterministic.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -152,6 +206,8 @@ fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
+/// Zstd's level for packs: each is written once or a few times and kept for years.
+const PACK_LEVEL: i32 = 6;
 /// Below this size zstd's frame costs more than it saves. Units: bytes.
 const COMPRESS_FROM: usize = 160;
 /// No body is larger: sixteen million bytes of line, escaped. A damaged frame cannot ask for more.
@@ -160,6 +216,7 @@ const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
 thread_local! {
     // Making a context costs more than compressing a short text with it.
     static PACKER: RefCell<Option<Compressor<'static>>> = RefCell::new(Compressor::new(3).ok());
+    static PACK_PACKER: RefCell<Option<Compressor<'static>>> = RefCell::new(Compressor::new(PACK_LEVEL).ok());
     static UNPACKER: RefCell<Option<Decompressor<'static>>> = RefCell::new(Decompressor::new().ok());
 }
 
@@ -177,6 +234,11 @@ pub(super) fn pack(bytes: Vec<u8>) -> (i64, Vec<u8>) {
 /// Compresses with zstd; `None` when it refuses.
 pub(super) fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
     PACKER.with_borrow_mut(|packer| packer.as_mut()?.compress(bytes).ok())
+}
+
+/// Compresses a pack; `None` when zstd refuses.
+pub(super) fn compress_pack(bytes: &[u8]) -> Option<Vec<u8>> {
+    PACK_PACKER.with_borrow_mut(|packer| packer.as_mut()?.compress(bytes).ok())
 }
 
 /// Unpacks a row's bytes. Errors: [`StoreError::Body`].
@@ -214,6 +276,19 @@ mod tests {
                 && capped.contains(&id::sha256(text.as_bytes()))
         );
         assert_eq!(cap_text("short".to_owned()), "short");
+    }
+
+    #[test]
+    fn what_is_beside_the_parts_comes_back_and_the_parts_alone_too() {
+        let blocks = vec![Block::Text { t: "}{ \u{1f600}".to_owned() }];
+        let json = serde_json::to_vec(&blocks).unwrap();
+        let beside = Beside { parent: Some("a\"b".into()), args: Some("".into()), ..Beside::default() };
+        for beside in [beside, Beside::default()] {
+            let body = body_of(json.clone(), &beside).unwrap();
+            assert_eq!(blocks_of(&body).unwrap(), blocks);
+            assert_eq!(whole_of(&body).unwrap(), (blocks.clone(), beside));
+        }
+        assert!(whole_of(b"[] {").is_err() && blocks_of(b"").is_err());
     }
 
     proptest::proptest! {

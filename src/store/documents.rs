@@ -1,6 +1,8 @@
 //! Observations: one row a record, however often and from wherever it is read (D4).
 
-use super::body::{Block, pack};
+use super::body::{Beside, Block, body_of};
+use super::compact::{self, Id, Uuid};
+use super::packs::Place;
 use super::{StoreError, Write};
 use crate::id;
 use rusqlite::{OptionalExtension, params};
@@ -42,6 +44,8 @@ pub struct Observation {
     pub command: Option<(String, String)>,
     /// Its parts.
     pub blocks: Vec<Block>,
+    /// The terms that tell its session from others: of its prose, each once.
+    pub terms: Vec<String>,
 }
 
 /// What an observation did to the store.
@@ -59,16 +63,16 @@ pub enum Change {
 
 struct Known {
     n: i64,
-    content: String,
+    content: i64,
     at: i64,
     owner: i64,
 }
 
 /// Whose derived documents are behind.
-struct Mark<'a> {
+struct Mark {
     session: i64,
     document: i64,
-    agent: &'a str,
+    agent: i64,
     is_prompt: bool,
 }
 
@@ -80,29 +84,29 @@ impl Write<'_> {
     /// documents are behind now. Errors: [`StoreError`].
     pub fn observe(&mut self, observation: &Observation) -> Result<Change, StoreError> {
         let json = serde_json::to_vec(&observation.blocks).map_err(|e| StoreError::Body(e.to_string()))?;
-        let content = id::short(&id::sha256(&json), 16).to_owned();
+        let content = compact::short_hash(&id::sha256(&json));
         let speaker = self.speaker(observation)?;
         let known = self.known(&observation.id)?;
         let change = match known {
             None => {
-                let n = self.insert(&observation.id, observation, speaker, &content, json)?;
+                let n = self.insert(&observation.id, observation, speaker, content, json)?;
                 self.link(n, observation)?;
                 self.facts(n, observation)?;
                 Change::New
             }
             Some(known) if known.content == content => self.link_known(&known, observation)?,
             Some(known) if self.is_linked(known.n, observation.session)? => {
-                self.revise(&known, observation, &content, json)?
+                self.revise(&known, observation, content, json)?
             }
             // A fork that copied a revision which is no longer current.
-            Some(known) if self.is_revision(known.n, &content)? => self.link_known(&known, observation)?,
+            Some(known) if self.is_revision(known.n, content)? => self.link_known(&known, observation)?,
             // Another session says something else under the same id: a document of its own. The plain id belongs to the session whose
             // own id sorts first, whichever was read first.
             Some(known) => {
                 let (own, owner) = (self.session_id(observation.session)?, self.session_id(known.owner)?);
                 if own < owner {
                     self.rename(known.n, &own_id(&observation.id, &owner))?;
-                    let n = self.insert(&observation.id, observation, speaker, &content, json)?;
+                    let n = self.insert(&observation.id, observation, speaker, content, json)?;
                     self.link(n, observation)?;
                     self.facts(n, observation)?;
                     return Ok(Change::New);
@@ -110,13 +114,13 @@ impl Write<'_> {
                 let id = own_id(&observation.id, &own);
                 match self.known(&id)? {
                     None => {
-                        let n = self.insert(&id, observation, speaker, &content, json)?;
+                        let n = self.insert(&id, observation, speaker, content, json)?;
                         self.link(n, observation)?;
                         self.facts(n, observation)?;
                         Change::New
                     }
                     Some(known) if known.content == content => self.link_known(&known, observation)?,
-                    Some(known) => self.revise(&known, observation, &content, json)?,
+                    Some(known) => self.revise(&known, observation, content, json)?,
                 }
             }
         };
@@ -126,12 +130,14 @@ impl Write<'_> {
     /// Gives a document another id; what rests on it is behind.
     fn rename(&mut self, document: i64, id: &str) -> Result<(), StoreError> {
         let seq = self.next_seq();
-        self.transaction
-            .execute("UPDATE documents SET id = ?2, seq = ?3 WHERE n = ?1", params![document, id, seq])?;
+        self.transaction.execute(
+            "UPDATE documents SET id = ?2, seq = ?3 WHERE n = ?1",
+            params![document, Id::of(id), seq],
+        )?;
         self.mark_holders(document)
     }
 
-    fn is_revision(&self, document: i64, content: &str) -> Result<bool, StoreError> {
+    fn is_revision(&self, document: i64, content: i64) -> Result<bool, StoreError> {
         let mut query = self
             .transaction
             .prepare_cached("SELECT 1 FROM revisions WHERE document = ?1 AND content = ?2")?;
@@ -141,7 +147,7 @@ impl Write<'_> {
     fn known(&self, id: &str) -> Result<Option<Known>, StoreError> {
         let mut query =
             self.transaction.prepare_cached("SELECT n, content, at, session FROM documents WHERE id = ?1")?;
-        let known = query.query_row([id], |row| {
+        let known = query.query_row([Id::of(id)], |row| {
             Ok(Known { n: row.get(0)?, content: row.get(1)?, at: row.get(2)?, owner: row.get(3)? })
         });
         Ok(known.optional()?)
@@ -157,14 +163,9 @@ impl Write<'_> {
             return Ok(observation.speaker);
         };
         let mut query =
-            self.transaction.prepare_cached("SELECT name FROM tools WHERE session = ?1 AND id = ?2")?;
-        let name: Option<String> =
-            query.query_row(params![observation.session, id], |row| row.get(0)).optional()?;
-        Ok(if name.is_some_and(|name| WEB_TOOLS.contains(&name.as_str())) {
-            "web"
-        } else {
-            observation.speaker
-        })
+            self.transaction.prepare_cached("SELECT 1 FROM web_calls WHERE session = ?1 AND call = ?2")?;
+        let to_web = query.exists(params![observation.session, call(id)])?;
+        Ok(if to_web { "web" } else { observation.speaker })
     }
 
     fn insert(
@@ -172,44 +173,53 @@ impl Write<'_> {
         id: &str,
         observation: &Observation,
         speaker: &str,
-        content: &str,
+        content: i64,
         json: Vec<u8>,
     ) -> Result<i64, StoreError> {
-        let bytes: usize = observation.blocks.iter().map(|b| b.text().len()).sum();
-        let (codec, body) = pack(json);
+        let place = self.add_body(&body_of(json, &observation.beside())?)?;
         let seq = self.next_seq();
-        let (command, args) = observation.command.clone().unzip();
+        let agent = self.agent(&observation.agent)?;
         let mut insert = self.transaction.prepare_cached(
-            "INSERT INTO documents (id, seq, kind, host, session, agent, speaker, time, time_ms, record, parent, message,
-               prompt, is_prompt, scored, command, args, at, content, bytes, codec, body)
-             VALUES (?1, ?2, 'observation', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+            "INSERT INTO documents (id, seq, kind, session, agent, speaker, time, time_ms, record, is_prompt, scored, command,
+               at, content, bytes, pack, start, length)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
         )?;
         insert.execute(params![
-            id,
+            Id::of(id),
             seq,
-            observation.host,
+            compact::OBSERVATION,
             observation.session,
-            observation.agent,
-            speaker,
-            observation.time,
+            agent,
+            compact::speaker(speaker),
+            compact::spelled(observation.time.as_deref(), observation.time_ms),
             observation.time_ms,
-            observation.record,
-            observation.parent,
-            observation.message,
-            observation.prompt,
+            observation.record.as_deref().map(Uuid::of),
             observation.is_prompt,
             observation.scored,
-            command,
-            args,
+            observation.command.as_ref().map(|(name, _)| name),
             position(observation.at),
             content,
-            position(bytes as u64),
-            codec,
-            body,
+            position(observation.text_bytes()),
+            place.pack,
+            place.start,
+            place.length,
         ])?;
         drop(insert);
         self.added.documents += 1;
         self.added.observations += 1;
+        Ok(self.transaction.last_insert_rowid())
+    }
+
+    /// The number of a subagent, 0 for the main line.
+    fn agent(&self, name: &str) -> Result<i64, StoreError> {
+        if name.is_empty() {
+            return Ok(0);
+        }
+        let mut query = self.transaction.prepare_cached("SELECT n FROM agents WHERE name = ?1")?;
+        if let Some(n) = query.query_row([name], |row| row.get(0)).optional()? {
+            return Ok(n);
+        }
+        self.transaction.execute("INSERT INTO agents (name) VALUES (?1)", [name])?;
         Ok(self.transaction.last_insert_rowid())
     }
 
@@ -254,12 +264,8 @@ impl Write<'_> {
         self.transaction
             .prepare_cached("UPDATE links SET at_ms = ?3, at = ?4 WHERE session = ?1 AND document = ?2")?
             .execute(params![observation.session, document, here.0, here.1])?;
-        let mark = Mark {
-            session: observation.session,
-            document,
-            agent: &observation.agent,
-            is_prompt: observation.is_prompt,
-        };
+        let agent = self.agent(&observation.agent)?;
+        let mark = Mark { session: observation.session, document, agent, is_prompt: observation.is_prompt };
         self.mark_dirty(&mark, was)?;
         self.mark_dirty(&mark, here)
     }
@@ -270,7 +276,7 @@ impl Write<'_> {
         &mut self,
         known: &Known,
         observation: &Observation,
-        content: &str,
+        content: i64,
         json: Vec<u8>,
     ) -> Result<Change, StoreError> {
         self.place(known.n, observation)?;
@@ -282,23 +288,23 @@ impl Write<'_> {
                 params![known.n, content, at],
             )?;
         } else {
-            let bytes: usize = observation.blocks.iter().map(|b| b.text().len()).sum();
-            let (codec, body) = pack(json);
+            let bytes = position(observation.text_bytes());
+            let Place { pack, start, length } = self.add_body(&body_of(json, &observation.beside())?)?;
             self.transaction.execute(
-                "INSERT INTO revisions (document, content, at, bytes, codec, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![known.n, content, at, position(bytes as u64), codec, body],
+                "INSERT INTO revisions (document, content, at, bytes, pack, start, length) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![known.n, content, at, bytes, pack, start, length],
             )?;
         }
-        let current = (at, content) > (known.at, known.content.as_str());
+        let current = (at, content) > (known.at, known.content);
         if current {
             self.transaction.execute(
-                "INSERT INTO revisions (document, content, at, bytes, codec, body)
-                 SELECT n, content, at, bytes, codec, body FROM documents WHERE n = ?1",
+                "INSERT INTO revisions (document, content, at, bytes, pack, start, length)
+                 SELECT n, content, at, bytes, pack, start, length FROM documents WHERE n = ?1",
                 [known.n],
             )?;
             self.transaction.execute(
-                "UPDATE documents SET (content, at, bytes, codec, body) =
-                   (SELECT content, at, bytes, codec, body FROM revisions WHERE document = ?1 AND content = ?2) WHERE n = ?1",
+                "UPDATE documents SET (content, at, bytes, pack, start, length) =
+                   (SELECT content, at, bytes, pack, start, length FROM revisions WHERE document = ?1 AND content = ?2) WHERE n = ?1",
                 params![known.n, content],
             )?;
             self.transaction.execute(
@@ -328,51 +334,49 @@ impl Write<'_> {
             .transaction
             .prepare_cached("SELECT session, agent, is_prompt, at_ms, at FROM links WHERE document = ?1")?;
         let rows = query.query_map([document], |row| {
-            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, (row.get(3)?, row.get(4)?)))
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, (row.get(3)?, row.get(4)?)))
         })?;
-        let holders: Vec<(i64, String, bool, (i64, i64))> = rows.collect::<Result<_, _>>()?;
+        let holders: Vec<(i64, i64, bool, (i64, i64))> = rows.collect::<Result<_, _>>()?;
         drop(query);
         for (session, agent, is_prompt, place) in holders {
-            self.transaction.execute("DELETE FROM profiles WHERE session = ?1", [session])?;
-            self.mark_dirty(&Mark { session, document, agent: &agent, is_prompt }, place)?;
+            self.forget_profile(session)?;
+            self.mark_dirty(&Mark { session, document, agent, is_prompt }, place)?;
         }
         Ok(())
     }
 
     fn link(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
+        self.profile_gains(observation.session, &observation.terms)?;
+        let agent = self.agent(&observation.agent)?;
+        let (session, is_prompt) = (observation.session, observation.is_prompt);
         let mut insert = self.transaction.prepare_cached(
             "INSERT INTO links (session, document, agent, is_prompt, at_ms, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         insert.execute(params![
-            observation.session,
+            session,
             document,
-            observation.agent,
-            observation.is_prompt,
+            agent,
+            is_prompt,
             observation.at_ms,
-            position(observation.at),
+            position(observation.at)
         ])?;
         drop(insert);
-        let mark = Mark {
-            session: observation.session,
-            document,
-            agent: &observation.agent,
-            is_prompt: observation.is_prompt,
-        };
+        let mark = Mark { session, document, agent, is_prompt };
         self.mark_dirty(&mark, (observation.at_ms, position(observation.at)))
     }
 
     /// Notes which derived documents an observation at a place belongs to.
-    fn mark_dirty(&mut self, mark: &Mark<'_>, (at_ms, at): (i64, i64)) -> Result<(), StoreError> {
+    fn mark_dirty(&mut self, mark: &Mark, (at_ms, at): (i64, i64)) -> Result<(), StoreError> {
         let session = mark.session;
-        if !mark.agent.is_empty() {
-            return self.dirty(session, "agent", mark.agent);
+        if mark.agent != 0 {
+            return self.dirty(session, "agent", &mark.agent.to_string());
         }
         if mark.is_prompt {
             self.dirty(session, "turn", &mark.document.to_string())?;
         }
         // The turn it lies in; for a prompt, the turn that it ends.
         let mut query = self.transaction.prepare_cached(
-            "SELECT document FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = '' AND (at_ms, at) < (?2, ?3)
+            "SELECT document FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = 0 AND (at_ms, at) < (?2, ?3)
              ORDER BY at_ms DESC, at DESC, document DESC LIMIT 1",
         )?;
         let prompt: Option<i64> =
@@ -393,43 +397,45 @@ impl Write<'_> {
         let session = observation.session;
         for block in &observation.blocks {
             match block {
-                Block::Use { id, name, file, cmd, .. } => {
-                    self.transaction
-                        .prepare_cached(
-                            "INSERT OR REPLACE INTO tools (session, id, name) VALUES (?1, ?2, ?3)",
-                        )?
-                        .execute(params![session, id, name])?;
+                Block::Use { id, name, file, .. } => {
                     if WEB_TOOLS.contains(&name.as_str()) {
+                        self.transaction
+                            .prepare_cached(
+                                "INSERT OR IGNORE INTO web_calls (session, call) VALUES (?1, ?2)",
+                            )?
+                            .execute(params![session, call(id)])?;
                         self.result_is_webs(session, id)?;
                     }
                     if let (Some(path), Some(action)) = (file, action(name)) {
+                        let path = self.path(path)?;
                         self.transaction
                             .prepare_cached(
                                 "INSERT OR IGNORE INTO touches (document, path, action) VALUES (?1, ?2, ?3)",
                             )?
                             .execute(params![document, path, action])?;
                     }
-                    if let Some(command) = cmd {
-                        self.transaction
-                            .prepare_cached(
-                                "INSERT INTO commands (session, tool_use, document, command) VALUES (?1, ?2, ?3, ?4)
-                                 ON CONFLICT DO UPDATE SET document = excluded.document, command = excluded.command",
-                            )?
-                            .execute(params![session, id, document, command])?;
-                    }
                 }
-                Block::Result { id, failed, exit, interrupted, .. } => {
+                Block::Result { id, .. } => {
                     self.transaction
                         .prepare_cached(
-                            "INSERT OR REPLACE INTO results (session, tool_use, document, exit, failed, interrupted)
-                             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                            "INSERT OR REPLACE INTO results (session, call, document) VALUES (?1, ?2, ?3)",
                         )?
-                        .execute(params![session, id, document, exit, failed, interrupted])?;
+                        .execute(params![session, call(id), document])?;
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// The number of a path that a tool touched.
+    fn path(&self, path: &str) -> Result<i64, StoreError> {
+        let mut query = self.transaction.prepare_cached("SELECT n FROM paths WHERE path = ?1")?;
+        if let Some(n) = query.query_row([path], |row| row.get(0)).optional()? {
+            return Ok(n);
+        }
+        self.transaction.prepare_cached("INSERT INTO paths (path) VALUES (?1)")?.execute([path])?;
+        Ok(self.transaction.last_insert_rowid())
     }
 
     /// The call of a result that was read before it turns out to be one to the web.
@@ -438,16 +444,39 @@ impl Write<'_> {
             .transaction
             .prepare_cached(
                 "SELECT r.document FROM results r JOIN documents d ON d.n = r.document
-                 WHERE r.session = ?1 AND r.tool_use = ?2 AND d.speaker = 'tool'",
+                 WHERE r.session = ?1 AND r.call = ?2 AND d.speaker = ?3",
             )?
-            .query_row(params![session, id], |row| row.get(0))
+            .query_row(params![session, call(id), compact::TOOL], |row| row.get(0))
             .optional()?;
         let Some(document) = result else { return Ok(()) };
         let seq = self.next_seq();
-        self.transaction
-            .execute("UPDATE documents SET speaker = 'web', seq = ?2 WHERE n = ?1", params![document, seq])?;
+        self.transaction.execute(
+            "UPDATE documents SET speaker = ?3, seq = ?2 WHERE n = ?1",
+            params![document, seq, compact::WEB],
+        )?;
         Ok(())
     }
+}
+
+impl Observation {
+    /// What is kept beside the parts, in one body with them.
+    fn beside(&self) -> Beside<'_> {
+        Beside {
+            parent: self.parent.as_deref().map(Into::into),
+            message: self.message.as_deref().map(Into::into),
+            prompt: self.prompt.as_deref().map(Into::into),
+            args: self.command.as_ref().map(|(_, args)| args.as_str().into()),
+        }
+    }
+
+    fn text_bytes(&self) -> u64 {
+        self.blocks.iter().map(|b| b.text().len() as u64).sum()
+    }
+}
+
+/// A call by a hash of its id: ids of the host are long, and only compared.
+fn call(id: &str) -> i64 {
+    compact::short_hash(&id::sha256(id.as_bytes()))
 }
 
 /// The id of a session's own document where the plain one is taken.

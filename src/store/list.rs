@@ -144,11 +144,11 @@ impl Reader {
                 let (session, ms) = (document.row.session, document.time_ms.unwrap_or(0));
                 let half = limit / 2;
                 let mut before = self.documents(
-                    "s.id = ?1 AND d.kind = 'observation' AND d.time_ms <= ?2 ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
+                    "d.n IN (SELECT document FROM links WHERE session = (SELECT n FROM sessions WHERE id = ?1)) AND d.time_ms <= ?2 ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
                     params![session, ms, limit - half],
                 )?;
                 let after = self.documents(
-                    "s.id = ?1 AND d.kind = 'observation' AND d.time_ms > ?2 ORDER BY d.time_ms, d.seq LIMIT ?3",
+                    "d.n IN (SELECT document FROM links WHERE session = (SELECT n FROM sessions WHERE id = ?1)) AND d.time_ms > ?2 ORDER BY d.time_ms, d.seq LIMIT ?3",
                     params![session, ms, half],
                 )?;
                 before.reverse();
@@ -157,15 +157,21 @@ impl Reader {
             }
             Timeline::File(path) => {
                 // A path, or the end of one behind a `/`: like a person names a file.
-                let tail = format!("%/{}", path.trim_start_matches("./").replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"));
+                let tail = format!(
+                    "%/{}",
+                    path.trim_start_matches("./")
+                        .replace('\\', "\\\\")
+                        .replace('%', "\\%")
+                        .replace('_', "\\_")
+                );
                 self.documents(
-                    "d.n IN (SELECT document FROM touches WHERE path = ?1 OR path LIKE ?2 ESCAPE '\\')
+                    "d.n IN (SELECT t.document FROM touches t JOIN paths p ON p.n = t.path WHERE p.path = ?1 OR p.path LIKE ?2 ESCAPE '\\')
                      ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
                     params![path, tail, limit],
                 )?
             }
             Timeline::Newest(project) => self.documents(
-                "d.kind = 'outcome' AND (?1 IS NULL OR s.project = ?1) ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?2",
+                "d.kind = 1 AND (?1 IS NULL OR s.project = ?1) ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?2",
                 params![project, limit],
             )?,
         };

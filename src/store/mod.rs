@@ -5,11 +5,13 @@
 //! [`Store::begin`] opens a transaction; rows, cursor and the fact that an entry is done become true together, or not at all.
 
 mod body;
+mod compact;
 mod cursors;
 mod derive;
 mod documents;
 mod list;
 mod migrate;
+mod packs;
 mod profile;
 mod read;
 mod schema;
@@ -19,6 +21,7 @@ pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
 pub use cursors::{Behind, FileRow, FileState};
 pub use documents::{Change, Observation};
 pub use list::{SessionRow, Timeline};
+pub use profile::telling;
 pub use read::{Document, DocumentRow, Figures, Reader};
 pub use sessions::{ProjectRow, SessionFacts};
 
@@ -78,6 +81,8 @@ impl StoreError {
 pub struct Store {
     connection: Connection,
     seq: i64,
+    open: packs::Open,
+    packs: packs::Packs,
 }
 
 /// Readers and the writer wait this long for each other; WAL makes that rare.
@@ -103,7 +108,8 @@ impl Store {
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         migrate::migrate(&mut connection, &path)?;
         let seq = connection.query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))?;
-        Ok(Self { connection, seq })
+        let open = packs::Open::of(&connection)?;
+        Ok(Self { connection, seq, open, packs: packs::Packs::default() })
     }
 
     /// Writes the log back into the file and empties it, as far as readers let it: before the process ends.
@@ -121,7 +127,15 @@ impl Store {
     pub fn begin(&mut self) -> Result<Write<'_>, StoreError> {
         step("store::begin")?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        Ok(Write { transaction, seq: self.seq, kept: &mut self.seq, added: Added::default() })
+        Ok(Write {
+            transaction,
+            seq: self.seq,
+            open: self.open.clone(),
+            packs: &self.packs,
+            profiles: profile::Gains::default(),
+            kept: (&mut self.seq, &mut self.open),
+            added: Added::default(),
+        })
     }
 }
 
@@ -129,7 +143,11 @@ impl Store {
 pub struct Write<'a> {
     transaction: Transaction<'a>,
     seq: i64,
-    kept: &'a mut i64,
+    open: packs::Open,
+    packs: &'a packs::Packs,
+    profiles: profile::Gains,
+    /// What the store goes on with when this holds.
+    kept: (&'a mut i64, &'a mut packs::Open),
     added: Added,
 }
 
@@ -143,9 +161,15 @@ struct Added {
 
 impl Write<'_> {
     /// Makes all of it true. Returns the new sequence. Errors: [`StoreError`]; nothing of it happened then.
-    pub fn commit(self) -> Result<i64, StoreError> {
+    pub fn commit(mut self) -> Result<i64, StoreError> {
         step("store::commit")?;
-        self.transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'seq'", [self.seq])?;
+        self.write_pack()?;
+        self.write_profiles()?;
+        for (key, value) in [("seq", self.seq), ("packs", self.open.number())] {
+            self.transaction
+                .prepare_cached("UPDATE meta SET value = ?2 WHERE key = ?1")?
+                .execute(rusqlite::params![key, value])?;
+        }
         let Added { documents, observations, turns } = self.added;
         for (key, added) in [("documents", documents), ("observations", observations), ("turns", turns)] {
             self.transaction
@@ -153,9 +177,9 @@ impl Write<'_> {
                 .execute(rusqlite::params![key, added])?;
         }
         self.transaction.commit()?;
-        *self.kept = self.seq;
+        (*self.kept.0, *self.kept.1) = (self.seq, self.open);
         step("store::committed")?;
-        Ok(*self.kept)
+        Ok(self.seq)
     }
 
     fn next_seq(&mut self) -> i64 {

@@ -1,94 +1,166 @@
 //! The profile of a session: its distinct terms, which recall routes by. A set, so the order of reading does not matter.
 
-use super::body::{Block, compress, unpack};
+use super::body::{Block, blocks_of, compress, unpack};
+use super::compact;
+use super::packs::Place;
 use super::{StoreError, Write};
 use rusqlite::{OptionalExtension, params};
 use std::collections::BTreeMap;
 
 /// More terms than this tell a session from no other. The ones kept are those that sort first by hash, whatever the order they came in.
 const MAX_TERMS: usize = 30_000;
+/// Profiles in the making are held for this many sessions; then they go into their rows.
+const HELD: usize = 16;
+
+/// What a transaction adds to the profiles of sessions.
+#[derive(Default)]
+pub(super) struct Gains(BTreeMap<i64, Gain>);
+
+enum Gain {
+    /// The profile with what came; `true` when its row is behind.
+    Known(Terms, bool),
+    /// It lost words: it is made anew from the observations.
+    Stale,
+}
+
 impl Write<'_> {
-    /// Brings a session's profile up to date; `terms` splits a text into the terms of the index. Returns the terms, joined by spaces.
+    /// Adds the terms of an observation that is about to be linked to a session.
+    pub(super) fn profile_gains(&mut self, session: i64, terms: &[String]) -> Result<(), StoreError> {
+        if !self.profiles.0.contains_key(&session) {
+            if self.profiles.0.len() >= HELD {
+                self.write_profiles()?;
+            }
+            let gain = match self.stored_terms(session)? {
+                Some(terms) => Gain::Known(terms, false),
+                None if self.holds_observations(session)? => Gain::Stale,
+                None => Gain::Known(Terms::default(), true),
+            };
+            self.profiles.0.insert(session, gain);
+        }
+        if let Some(Gain::Known(set, behind)) = self.profiles.0.get_mut(&session) {
+            for term in terms {
+                *behind |= set.add(term);
+            }
+        }
+        Ok(())
+    }
+
+    /// Words may have left a session.
+    pub(super) fn forget_profile(&mut self, session: i64) -> Result<(), StoreError> {
+        self.transaction.execute("DELETE FROM profiles WHERE session = ?1", [session])?;
+        self.profiles.0.insert(session, Gain::Stale);
+        Ok(())
+    }
+
+    /// Writes the profiles that grew: before a commit, and when there are many.
+    pub(super) fn write_profiles(&mut self) -> Result<(), StoreError> {
+        for (session, gain) in std::mem::take(&mut self.profiles.0) {
+            if let Gain::Known(terms, true) = gain {
+                self.write_profile(session, &terms.joined())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_profile(&self, session: i64, joined: &str) -> Result<(), StoreError> {
+        let blob = compress(joined.as_bytes())
+            .ok_or_else(|| StoreError::Body("a profile cannot be packed".to_owned()))?;
+        self.transaction
+            .prepare_cached("INSERT OR REPLACE INTO profiles (session, terms) VALUES (?1, ?2)")?
+            .execute(params![session, blob])?;
+        Ok(())
+    }
+
+    /// A session's profile, joined by spaces; made anew where it is not known. `terms` splits a text into the terms of the index.
     pub(super) fn profile(
         &mut self,
         session: i64,
         terms: &mut dyn FnMut(&str, &mut dyn FnMut(String)),
     ) -> Result<String, StoreError> {
-        let stored: Option<(i64, Vec<u8>)> = self
-            .transaction
-            .query_row("SELECT upto, terms FROM profiles WHERE session = ?1", [session], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .optional()?;
-        let (upto, known) = match stored {
-            Some((upto, blob)) => {
-                let bytes = unpack(1, blob)?;
-                (upto, String::from_utf8(bytes).map_err(|e| StoreError::Body(e.to_string()))?)
+        if let Some(Gain::Known(set, behind)) = self.profiles.0.remove(&session) {
+            let joined = set.joined();
+            if behind {
+                self.write_profile(session, &joined)?;
             }
-            None => (0, String::new()),
-        };
+            return Ok(joined);
+        }
+        if let Some(known) = self.stored_terms(session)? {
+            return Ok(known.joined());
+        }
         let mut set = Terms::default();
-        known.split_whitespace().for_each(|term| set.add(term.to_owned()));
-        set.grown = false;
-        let mut newest = upto;
         let mut query = self.transaction.prepare_cached(
-            "SELECT l.n, d.codec, d.body, d.speaker FROM links l JOIN documents d ON d.n = l.document
-             WHERE l.session = ?1 AND l.n > ?2 AND d.scored = 1 ORDER BY l.n",
+            "SELECT d.speaker, d.pack, d.start, d.length FROM links l JOIN documents d ON d.n = l.document
+             WHERE l.session = ?1 AND d.scored = 1",
         )?;
-        let mut rows = query.query(params![session, upto])?;
+        let mut rows = query.query([session])?;
         while let Some(row) = rows.next()? {
-            newest = row.get(0)?;
-            let blocks: Vec<Block> = serde_json::from_slice(&unpack(row.get(1)?, row.get(2)?)?)
-                .map_err(|e| StoreError::Body(e.to_string()))?;
-            let speaker: String = row.get(3)?;
-            // What tools print is mostly bulk, and tells sessions apart worse than what was said.
-            for block in &blocks {
-                let Block::Text { t } = block else { continue };
-                if speaker != "tool" {
-                    terms(t, &mut |term| set.add(term));
-                }
+            let blocks = blocks_of(&self.body(Place::read(row, 1)?)?)?;
+            for text in telling(compact::speaker_name(row.get(0)?), true, &blocks) {
+                terms(text, &mut |term| {
+                    set.add(&term);
+                });
             }
         }
         drop(rows);
         drop(query);
-        let grown = set.grown;
         let joined = set.joined();
-        if grown || newest != upto {
-            let blob = compress(joined.as_bytes())
-                .ok_or_else(|| StoreError::Body("a profile cannot be packed".to_owned()))?;
-            self.transaction.execute(
-                "INSERT OR REPLACE INTO profiles (session, upto, terms) VALUES (?1, ?2, ?3)",
-                params![session, newest, blob],
-            )?;
-        }
+        self.write_profile(session, &joined)?;
         Ok(joined)
     }
+
+    fn stored_terms(&self, session: i64) -> Result<Option<Terms>, StoreError> {
+        let known = stored_profile(&self.transaction, session)?;
+        Ok(known.map(|known| {
+            let mut set = Terms::default();
+            known.split_whitespace().for_each(|term| {
+                set.add(term);
+            });
+            set
+        }))
+    }
+
+    fn holds_observations(&self, session: i64) -> Result<bool, StoreError> {
+        Ok(self
+            .transaction
+            .prepare_cached("SELECT 1 FROM links WHERE session = ?1 LIMIT 1")?
+            .exists([session])?)
+    }
+}
+
+/// The texts of an observation that tell its session from others. What tools print is mostly bulk, and tells them apart worse than what
+/// was said.
+pub fn telling<'a>(speaker: &str, scored: bool, blocks: &'a [Block]) -> impl Iterator<Item = &'a str> {
+    let counts = scored && speaker != "tool" && speaker != "web";
+    blocks.iter().filter(move |_| counts).filter_map(|block| match block {
+        Block::Text { t } => Some(t.as_str()),
+        _ => None,
+    })
 }
 
 /// The terms whose hashes sort first, at most [`MAX_TERMS`]: the same ones in whatever order and portions they come.
 #[derive(Default)]
 struct Terms {
     by_hash: BTreeMap<u64, String>,
-    grown: bool,
 }
 
 impl Terms {
-    fn add(&mut self, term: String) {
-        let hash = stable_hash(&term);
+    /// Adds a term; true when it is one more, or another.
+    fn add(&mut self, term: &str) -> bool {
+        let hash = stable_hash(term);
         let full = self.by_hash.len() >= MAX_TERMS;
         if full && self.by_hash.last_key_value().is_some_and(|(last, _)| hash > *last) {
-            return;
+            return false;
         }
         match self.by_hash.get_mut(&hash) {
             // Two terms of one hash: the one that sorts first, whichever came first.
-            Some(known) if *known <= term => return,
-            Some(known) => *known = term,
-            None => drop(self.by_hash.insert(hash, term)),
+            Some(known) if known.as_str() <= term => return false,
+            Some(known) => term.clone_into(known),
+            None => drop(self.by_hash.insert(hash, term.to_owned())),
         }
         if full && self.by_hash.len() > MAX_TERMS {
             self.by_hash.pop_last();
         }
-        self.grown = true;
+        true
     }
 
     fn joined(self) -> String {
@@ -105,15 +177,16 @@ fn stable_hash(text: &str) -> u64 {
 }
 
 /// Reads a stored profile. Errors: [`StoreError`].
-pub(super) fn stored_profile(connection: &rusqlite::Connection, session: i64) -> Result<String, StoreError> {
+pub(super) fn stored_profile(
+    connection: &rusqlite::Connection,
+    session: i64,
+) -> Result<Option<String>, StoreError> {
     let blob: Option<Vec<u8>> = connection
         .prepare_cached("SELECT terms FROM profiles WHERE session = ?1")?
         .query_row([session], |row| row.get(0))
         .optional()?;
-    match blob {
-        Some(blob) => String::from_utf8(unpack(1, blob)?).map_err(|e| StoreError::Body(e.to_string())),
-        None => Ok(String::new()),
-    }
+    let read = |blob| String::from_utf8(unpack(1, blob)?).map_err(|e| StoreError::Body(e.to_string()));
+    blob.map(read).transpose()
 }
 
 #[cfg(test)]
@@ -125,7 +198,9 @@ mod tests {
         let all: Vec<String> = (0..MAX_TERMS + 5_000).map(|n| format!("term{n}")).collect();
         let kept = |terms: &mut dyn Iterator<Item = &String>| {
             let mut set = Terms::default();
-            terms.for_each(|term| set.add(term.clone()));
+            terms.for_each(|term| {
+                set.add(term);
+            });
             set.joined()
         };
         let forward = kept(&mut all.iter());

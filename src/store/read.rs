@@ -1,8 +1,10 @@
 //! Reading the store: for the index, for commands, and for the sweep. Opens it read only; any number of readers beside the one writer.
 
-use super::body::{Block, Fields, unpack};
+use super::body::{Beside, Block, Fields, blocks_of, unpack, whole_of};
+use super::compact::{self, Id, Uuid};
 use super::cursors::{FileState, STATE_COLUMNS, file_state};
 use super::migrate::VERSION;
+use super::packs::{Packs, Place};
 use super::profile::stored_profile;
 use super::{Behind, StoreError};
 use crate::config::Home;
@@ -15,6 +17,7 @@ use std::time::Duration;
 /// The store, opened for reading.
 pub struct Reader {
     pub(super) connection: Connection,
+    packs: Packs,
 }
 
 /// A document as it is stored.
@@ -113,17 +116,18 @@ fn or_empty<S: serde::Serializer>(time: &Option<String>, out: S) -> Result<S::Ok
 fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     let time_ms: Option<i64> = row.get(6)?;
     let shown = time_ms.map(|ms| crate::clock::format(crate::clock::Millis(ms)));
+    let record: Option<Uuid> = row.get(10)?;
     Ok(DocumentRow {
-        id: row.get(0)?,
-        kind: row.get(1)?,
+        id: row.get::<_, Id>(0)?.text(),
+        kind: compact::kind_name(row.get(1)?).to_owned(),
         session: row.get(2)?,
         project: row.get(3)?,
-        speaker: row.get(4)?,
+        speaker: compact::speaker_name(row.get(4)?).to_owned(),
         time: shown.or(row.get(5)?),
         revision: unsigned(row, 7)?,
         bytes: unsigned(row, 8)?,
         status: row.get(9)?,
-        record: row.get(10)?,
+        record: record.map(Uuid::text),
         seq: unsigned(row, 11)?,
     })
 }
@@ -150,7 +154,7 @@ impl Reader {
         if found == 0 {
             return Err(StoreError::Absent(path));
         }
-        Ok(Self { connection })
+        Ok(Self { connection, packs: Packs::default() })
     }
 
     /// The newest committed change.
@@ -243,7 +247,7 @@ impl Reader {
             // One that was taken away and has come back is no longer taken away.
             "SELECT DISTINCT id FROM removed WHERE seq > ?1 AND seq <= ?2 AND id NOT IN (SELECT id FROM documents) ORDER BY id",
         )?;
-        let rows = query.query_map([after, upto], |row| row.get(0))?;
+        let rows = query.query_map([after, upto], |row| row.get::<_, Id>(0).map(|id| id.text()))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -252,50 +256,57 @@ impl Reader {
         let mut query = self.connection.prepare("SELECT id FROM documents ORDER BY id")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            take(row.get(0)?);
+            take(row.get::<_, Id>(0)?.text());
         }
         Ok(())
     }
 
     /// Finds a document by its id, by a beginning of it that fits only one, or by the host's record uuid.
     pub fn document(&self, id: &str) -> Result<Option<Document>, StoreError> {
-        let exact = self.documents("d.id = ?1", params![id])?;
+        let exact = self.documents("d.id = ?1", params![Id::of(id)])?;
         if let Some(document) = exact.into_iter().next() {
             return Ok(Some(document));
         }
-        let by_record = self.documents("d.record = ?1 ORDER BY d.seq LIMIT 1", params![id])?;
+        let by_record = self.documents(
+            "substr(d.record, 1, 4) = substr(?1, 1, 4) AND d.record = ?1 ORDER BY d.seq LIMIT 1",
+            params![Uuid::of(id)],
+        )?;
         if let Some(document) = by_record.into_iter().next() {
             return Ok(Some(document));
         }
-        if id.len() < 6 {
-            return Ok(None);
-        }
-        let mut found =
-            self.documents("d.id >= ?1 AND d.id < ?1 || '~' ORDER BY d.id LIMIT 2", params![id])?;
+        let Some((least, greatest)) = Id::range(id).filter(|_| id.len() >= 6) else { return Ok(None) };
+        let mut found = self.documents("d.id BETWEEN ?1 AND ?2 LIMIT 2", params![least, greatest])?;
         Ok(if found.len() == 1 { found.pop() } else { None })
     }
 
     /// Revisions of a document that are no longer current, oldest first, as texts.
     pub fn revisions(&self, id: &str) -> Result<Vec<String>, StoreError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT r.codec, r.body FROM revisions r JOIN documents d ON d.n = r.document WHERE d.id = ?1 ORDER BY r.at, r.content",
+            "SELECT r.pack, r.start, r.length FROM revisions r JOIN documents d ON d.n = r.document
+             WHERE d.id = ?1 ORDER BY r.at, r.content",
         )?;
-        let mut rows = query.query([id])?;
+        let mut rows = query.query([Id::of(id)])?;
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
-            let blocks: Vec<Block> = read_json(row.get(0)?, row.get(1)?)?;
+            let blocks = blocks_of(&self.packs.body(&self.connection, Place::read(row, 0)?)?)?;
             all.push(blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"));
         }
         Ok(all)
     }
 
-    /// Ids of what a derived document rests on, or of the derived documents that rest on an observation.
+    /// Ids of what a derived document rests on, or of the derived documents that rest on a document.
     pub fn evidence(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        // What rests on it is held by a session that holds it too: no index from observations to what rests on them is needed.
         let mut query = self.connection.prepare_cached(
-            "SELECT o.id FROM documents d JOIN evidence e ON e.document = d.n JOIN documents o ON o.n = e.observation WHERE d.id = ?1
-             UNION SELECT o.id FROM documents d JOIN evidence e ON e.observation = d.n JOIN documents o ON o.n = e.document WHERE d.id = ?1",
+            "WITH own AS (SELECT n FROM documents WHERE id = ?1),
+               holders AS (SELECT session FROM links WHERE document = (SELECT n FROM own)
+                 UNION SELECT session FROM document_sessions WHERE document = (SELECT n FROM own))
+             SELECT o.id FROM evidence e JOIN documents o ON o.n = e.observation WHERE e.document = (SELECT n FROM own)
+             UNION SELECT o.id FROM holders h JOIN document_sessions ds ON ds.session = h.session
+               JOIN evidence e ON e.document = ds.document AND e.observation = (SELECT n FROM own)
+               JOIN documents o ON o.n = e.document ORDER BY 1",
         )?;
-        let rows = query.query_map([id], |row| row.get(0))?;
+        let rows = query.query_map([Id::of(id)], |row| row.get::<_, Id>(0).map(|id| id.text()))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -305,14 +316,14 @@ impl Reader {
         kind: Option<&str>,
         mut take: impl FnMut(Document) -> bool,
     ) -> Result<(), StoreError> {
-        let mut last = String::new();
+        let mut last = Id::of("");
         loop {
             let some = self.documents(
                 "d.id > ?1 AND (?2 IS NULL OR d.kind = ?2) ORDER BY d.id LIMIT 500",
-                params![last, kind],
+                params![last, kind.map(compact::kind)],
             )?;
             let Some(end) = some.last() else { return Ok(()) };
-            last.clone_from(&end.row.id);
+            last = Id::of(&end.row.id);
             for document in some {
                 if !take(document) {
                     return Ok(());
@@ -327,8 +338,8 @@ impl Reader {
         params: impl rusqlite::Params,
     ) -> Result<Vec<Document>, StoreError> {
         let sql = format!(
-            "SELECT {ROW}, d.n, d.session, d.agent, d.parent, d.scored, d.command, d.args, d.host, s.title, d.codec, d.body
-             FROM documents d JOIN sessions s ON s.n = d.session WHERE {filter}"
+            "SELECT {ROW}, d.n, d.session, a.name, d.scored, d.command, s.host, s.title, d.codec, d.body, d.pack, d.start, d.length
+             FROM documents d JOIN sessions s ON s.n = d.session JOIN agents a ON a.n = d.agent WHERE {filter}"
         );
         let mut query = self.connection.prepare_cached(&sql)?;
         let mut rows = query.query(params)?;
@@ -343,15 +354,20 @@ impl Reader {
         let column = |i: usize| ROW_WIDTH + i;
         let (n, session): (i64, i64) = (row.get(column(0))?, row.get(column(1))?);
         let shown = document_row(row)?;
-        let (codec, body): (i64, Vec<u8>) = (row.get(column(9))?, row.get(column(10))?);
         let observation = shown.kind == "observation";
-        let (blocks, fields) = if observation {
-            (read_json(codec, body)?, None)
+        let (blocks, beside, fields) = if observation {
+            let (blocks, beside) =
+                whole_of(&self.packs.body(&self.connection, Place::read(row, column(9))?)?)?;
+            (blocks, beside, None)
         } else {
-            (Vec::new(), Some(read_json::<Fields>(codec, body)?))
+            (
+                Vec::new(),
+                Beside::default(),
+                Some(read_json::<Fields>(row.get(column(7))?, row.get(column(8))?)?),
+            )
         };
         let files = match &fields {
-            None => self.column("SELECT DISTINCT path FROM touches WHERE document = ?1 ORDER BY path", n)?,
+            None => self.column("SELECT DISTINCT p.path FROM touches t JOIN paths p ON p.n = t.path WHERE t.document = ?1 ORDER BY p.path", n)?,
             Some(fields) => {
                 let mut files = fields.files_edited.clone();
                 files.extend(fields.files_read.iter().filter(|f| !fields.files_edited.contains(f)).cloned());
@@ -365,22 +381,24 @@ impl Reader {
         };
         let mut sessions = vec![shown.session.clone()];
         sessions.extend(self.column(holders, n)?.into_iter().filter(|s| *s != shown.session));
-        let profile =
-            if shown.kind == "session" { stored_profile(&self.connection, session)? } else { String::new() };
+        let profile = match shown.kind.as_str() {
+            "session" => stored_profile(&self.connection, session)?.unwrap_or_default(),
+            _ => String::new(),
+        };
         Ok(Document {
             time_ms: row.get(6)?,
             row: shown,
             sessions,
             agent: row.get(column(2))?,
-            parent: row.get(column(3))?,
+            parent: beside.parent.map(Into::into),
             blocks,
             fields,
-            scored: row.get(column(4))?,
-            command: row.get(column(5))?,
-            args: row.get(column(6))?,
+            scored: row.get(column(3))?,
+            command: row.get(column(4))?,
+            args: beside.args.map(Into::into),
             files,
-            host: row.get(column(7))?,
-            title: row.get(column(8))?,
+            host: row.get(column(5))?,
+            title: row.get(column(6))?,
             profile,
         })
     }

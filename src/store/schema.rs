@@ -7,7 +7,7 @@ pub(super) const MIGRATIONS: &[&str] = &[V1];
 
 const V1: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('seq', 0), ('documents', 0), ('observations', 0), ('turns', 0);
+INSERT INTO meta VALUES ('seq', 0), ('documents', 0), ('observations', 0), ('turns', 0), ('packs', 0);
 
 CREATE TABLE projects (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, remote TEXT, directory TEXT NOT NULL
@@ -52,34 +52,42 @@ CREATE TABLE silent (
   PRIMARY KEY (file, at)
 ) WITHOUT ROWID;
 
+-- Bodies of observations, many in one frame: see `packs`.
+CREATE TABLE packs (n INTEGER PRIMARY KEY, body BLOB NOT NULL);
+
+-- Subagents; 0 is the main line.
+CREATE TABLE agents (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+INSERT INTO agents VALUES (0, '');
+
+-- Ids, uuids, kinds, speakers and times in their short forms: see `compact`.
 CREATE TABLE documents (
-  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, revision INTEGER NOT NULL DEFAULT 1,
-  kind TEXT NOT NULL, host TEXT NOT NULL, session INTEGER NOT NULL, agent TEXT NOT NULL DEFAULT '',
-  speaker TEXT NOT NULL DEFAULT '', time TEXT, time_ms INTEGER,
-  record TEXT, parent TEXT, message TEXT, prompt TEXT,
-  is_prompt INTEGER NOT NULL DEFAULT 0, scored INTEGER NOT NULL DEFAULT 1,
-  command TEXT, args TEXT, status TEXT,
+  n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, seq INTEGER NOT NULL, revision INTEGER NOT NULL DEFAULT 1,
+  kind INTEGER NOT NULL, session INTEGER NOT NULL, agent INTEGER NOT NULL DEFAULT 0, speaker INTEGER NOT NULL DEFAULT 0,
+  time TEXT, time_ms INTEGER, record BLOB, is_prompt INTEGER NOT NULL DEFAULT 0, scored INTEGER NOT NULL DEFAULT 1,
+  command TEXT, status TEXT,
   -- Observations: where the current revision was read. Derived documents: their place in the session, milliseconds.
   at INTEGER NOT NULL DEFAULT 0,
-  content TEXT NOT NULL, bytes INTEGER NOT NULL, codec INTEGER NOT NULL, body BLOB NOT NULL
+  content INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  -- The body of an observation lies in a pack; that of a derived document, which changes often, here.
+  pack INTEGER, start INTEGER, length INTEGER, codec INTEGER, body BLOB
 );
 CREATE UNIQUE INDEX documents_seq ON documents (seq);
-CREATE INDEX documents_session ON documents (session, kind);
-CREATE TABLE removed (seq INTEGER PRIMARY KEY, id TEXT NOT NULL);
+-- A person or a record names another by its uuid. Its first bytes are enough to find the few that it can be.
+CREATE INDEX documents_record ON documents (substr(record, 1, 4)) WHERE record IS NOT NULL;
+CREATE INDEX documents_outcomes ON documents (time_ms) WHERE kind = 1;
+CREATE TABLE removed (seq INTEGER PRIMARY KEY, id BLOB NOT NULL);
 CREATE TABLE revisions (
-  document INTEGER NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL,
-  bytes INTEGER NOT NULL, codec INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (document, content)
-);
+  document INTEGER NOT NULL, content INTEGER NOT NULL, at INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  pack INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (document, content)
+) WITHOUT ROWID;
 
 -- Which sessions hold an observation, and where in their order: a fork is a second link, not a second row.
 CREATE TABLE links (
-  n INTEGER PRIMARY KEY, session INTEGER NOT NULL, document INTEGER NOT NULL,
-  agent TEXT NOT NULL, is_prompt INTEGER NOT NULL, at_ms INTEGER NOT NULL, at INTEGER NOT NULL
-);
-CREATE UNIQUE INDEX links_once ON links (session, document);
-CREATE INDEX links_order ON links (session, agent, at_ms, at);
-CREATE INDEX links_document ON links (document);
-CREATE INDEX links_prompts ON links (session, at_ms, at) WHERE is_prompt = 1 AND agent = '';
+  session INTEGER NOT NULL, agent INTEGER NOT NULL, at_ms INTEGER NOT NULL, at INTEGER NOT NULL, document INTEGER NOT NULL,
+  is_prompt INTEGER NOT NULL, PRIMARY KEY (session, agent, at_ms, at, document)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX links_document ON links (document, session);
+CREATE INDEX links_prompts ON links (session, at_ms, at) WHERE is_prompt = 1 AND agent = 0;
 
 -- What derived documents rest on.
 CREATE TABLE evidence (
@@ -90,21 +98,15 @@ CREATE TABLE document_sessions (
   document INTEGER NOT NULL, session INTEGER NOT NULL, PRIMARY KEY (document, session)
 ) WITHOUT ROWID;
 CREATE INDEX document_sessions_session ON document_sessions (session);
-CREATE TABLE tools (
-  session INTEGER NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (session, id)
-) WITHOUT ROWID;
+CREATE TABLE paths (n INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE touches (
-  document INTEGER NOT NULL, path TEXT NOT NULL, action TEXT NOT NULL, PRIMARY KEY (document, path, action)
+  document INTEGER NOT NULL, path INTEGER NOT NULL, action TEXT NOT NULL, PRIMARY KEY (document, path, action)
 ) WITHOUT ROWID;
 CREATE INDEX touches_path ON touches (path);
-CREATE TABLE commands (
-  session INTEGER NOT NULL, tool_use TEXT NOT NULL, document INTEGER NOT NULL, command TEXT NOT NULL,
-  PRIMARY KEY (session, tool_use)
-) WITHOUT ROWID;
--- What came of each tool call: its result may be read before the call.
+-- Calls to the web, and the results of all calls: either may be read before the other. A call is known by a hash of its id.
+CREATE TABLE web_calls (session INTEGER NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (session, call)) WITHOUT ROWID;
 CREATE TABLE results (
-  session INTEGER NOT NULL, tool_use TEXT NOT NULL, document INTEGER NOT NULL,
-  exit INTEGER, failed INTEGER NOT NULL, interrupted INTEGER NOT NULL, PRIMARY KEY (session, tool_use)
+  session INTEGER NOT NULL, call INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (session, call)
 ) WITHOUT ROWID;
 CREATE TABLE boundaries (
   session INTEGER NOT NULL, id TEXT NOT NULL, at_ms INTEGER NOT NULL, at INTEGER NOT NULL, time TEXT,
@@ -115,6 +117,6 @@ CREATE TABLE boundaries (
 CREATE TABLE dirty (
   session INTEGER NOT NULL, part TEXT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (session, part, item)
 ) WITHOUT ROWID;
--- Distinct terms of a session, and the newest link counted in.
-CREATE TABLE profiles (session INTEGER PRIMARY KEY, upto INTEGER NOT NULL, terms BLOB NOT NULL);
+-- Distinct terms of a session; one that is not there is made anew from the observations.
+CREATE TABLE profiles (session INTEGER PRIMARY KEY, terms BLOB NOT NULL);
 ";

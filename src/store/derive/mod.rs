@@ -15,6 +15,7 @@ mod outcome;
 mod summary;
 
 use super::body::{Fields, pack};
+use super::compact::{self, Id};
 use super::documents::position;
 use super::{StoreError, Write};
 use crate::id;
@@ -28,7 +29,7 @@ struct Derived {
     id: String,
     kind: &'static str,
     session: i64,
-    agent: String,
+    agent: i64,
     time: Option<String>,
     time_ms: Option<i64>,
     /// Its place in the order of the session.
@@ -114,11 +115,11 @@ impl Write<'_> {
             &derived.session.to_le_bytes(),
             &derived.at_ms.to_le_bytes(),
         ]);
-        let content = id::short(&hash, 16).to_owned();
-        let known: Option<(i64, String)> = self
+        let content = compact::short_hash(&hash);
+        let known: Option<(i64, i64)> = self
             .transaction
             .prepare_cached("SELECT n, content FROM documents WHERE id = ?1")?
-            .query_row([&derived.id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([Id::of(&derived.id)], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         if known.as_ref().is_some_and(|(_, known)| *known == content) {
             return Ok(false);
@@ -137,7 +138,7 @@ impl Write<'_> {
                         n,
                         seq,
                         derived.session,
-                        derived.time,
+                        compact::spelled(derived.time.as_deref(), derived.time_ms),
                         derived.time_ms,
                         content,
                         bytes,
@@ -150,16 +151,16 @@ impl Write<'_> {
             None => {
                 self.transaction
                     .prepare_cached(
-                        "INSERT INTO documents (id, seq, kind, host, session, agent, time, time_ms, content, bytes, codec, body, at)
-                         VALUES (?1, ?2, ?3, 'claude', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                        "INSERT INTO documents (id, seq, kind, session, agent, time, time_ms, content, bytes, codec, body, at)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                     )?
                     .execute(params![
-                        derived.id,
+                        Id::of(&derived.id),
                         seq,
-                        derived.kind,
+                        compact::kind(derived.kind),
                         derived.session,
                         derived.agent,
-                        derived.time,
+                        compact::spelled(derived.time.as_deref(), derived.time_ms),
                         derived.time_ms,
                         content,
                         bytes,
@@ -192,20 +193,21 @@ impl Write<'_> {
 
     /// Takes a derived document away; what rested on it is told by `removed`.
     fn take_away(&mut self, id: &str) -> Result<(), StoreError> {
-        let known: Option<(i64, String)> = self
+        let known: Option<(i64, i64)> = self
             .transaction
-            .query_row("SELECT n, kind FROM documents WHERE id = ?1", [id], |row| {
+            .query_row("SELECT n, kind FROM documents WHERE id = ?1", [Id::of(id)], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })
             .optional()?;
         let Some((n, kind)) = known else { return Ok(()) };
         self.added.documents -= 1;
-        self.added.turns -= i64::from(kind == "outcome");
+        self.added.turns -= i64::from(kind == compact::OUTCOME);
         self.transaction.execute("DELETE FROM evidence WHERE document = ?1", [n])?;
         self.transaction.execute("DELETE FROM document_sessions WHERE document = ?1", [n])?;
         self.transaction.execute("DELETE FROM documents WHERE n = ?1", [n])?;
         let seq = self.next_seq();
-        self.transaction.execute("INSERT INTO removed (seq, id) VALUES (?1, ?2)", params![seq, id])?;
+        self.transaction
+            .execute("INSERT INTO removed (seq, id) VALUES (?1, ?2)", params![seq, Id::of(id)])?;
         Ok(())
     }
 }

@@ -2,7 +2,9 @@
 
 use super::extract::Builder;
 use super::{Derived, derived_id};
-use crate::store::body::{Block, unpack};
+use crate::store::body::{blocks_of, whole_of};
+use crate::store::compact::{self, Id};
+use crate::store::packs::Place as BodyPlace;
 use crate::store::{StoreError, Write};
 use rusqlite::{OptionalExtension, params};
 use std::collections::HashSet;
@@ -20,11 +22,11 @@ pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Op
     let (id, holders) = match prompt {
         0 => (derived_id("t", &["start", &own]), vec![(own, session, None)]),
         prompt => {
-            let id: String =
+            let id: Id =
                 write
                     .transaction
                     .query_row("SELECT id FROM documents WHERE n = ?1", [prompt], |row| row.get(0))?;
-            (derived_id("t", &["turn", &id]), holders(write, prompt)?)
+            (derived_id("t", &["turn", &id.text()]), holders(write, prompt)?)
         }
     };
     let mut run = Run::default();
@@ -32,7 +34,7 @@ pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Op
     for (_, session, from) in &holders {
         let to = next_prompt(write, *session, *from)?;
         at_ms = at_ms.or(from.map(|(ms, _)| ms));
-        run.read(write, *session, "", *from, to)?;
+        run.read(write, *session, 0, *from, to)?;
     }
     if run.members.is_empty() {
         write.take_away(&id)?;
@@ -41,19 +43,22 @@ pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Op
     // Holders are in the order of their ids: the first is the owner, whatever was read first.
     let owner = holders.first().map_or(session, |(_, session, _)| *session);
     let sessions = holders.iter().map(|(_, session, _)| *session).collect();
-    Ok(Some(run.finish(id, owner, sessions, String::new(), at_ms)))
+    Ok(Some(run.finish(id, owner, sessions, 0, at_ms)))
 }
 
 /// The outcome of a subagent's run, in its parent's session.
-pub(super) fn agent(write: &mut Write<'_>, session: i64, agent: &str) -> Result<Option<Derived>, StoreError> {
+pub(super) fn agent(write: &mut Write<'_>, session: i64, item: &str) -> Result<Option<Derived>, StoreError> {
     let own = write.session_id(session)?;
+    let agent: i64 = item.parse().map_err(|_| StoreError::Body(format!("run {item}")))?;
+    let name: String =
+        write.transaction.query_row("SELECT name FROM agents WHERE n = ?1", [agent], |row| row.get(0))?;
     let mut run = Run::default();
     run.read(write, session, agent, None, None)?;
     if run.members.is_empty() {
         return Ok(None);
     }
-    let id = derived_id("a", &["agent", &own, agent]);
-    Ok(Some(run.finish(id, session, vec![session], agent.to_owned(), None)))
+    let id = derived_id("a", &["agent", &own, &name]);
+    Ok(Some(run.finish(id, session, vec![session], agent, None)))
 }
 
 /// The sessions that hold a prompt, in the order of their ids, with its place in each.
@@ -70,7 +75,7 @@ fn holders(write: &Write<'_>, prompt: i64) -> Result<Vec<(String, i64, Option<Pl
 fn next_prompt(write: &Write<'_>, session: i64, after: Option<Place>) -> Result<Option<Place>, StoreError> {
     let (ms, at) = after.unwrap_or((i64::MIN, i64::MIN));
     let mut query = write.transaction.prepare_cached(
-        "SELECT at_ms, at FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = '' AND (at_ms, at) > (?2, ?3)
+        "SELECT at_ms, at FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = 0 AND (at_ms, at) > (?2, ?3)
          ORDER BY at_ms, at LIMIT 1",
     )?;
     Ok(query.query_row(params![session, ms, at], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
@@ -91,14 +96,14 @@ impl Run {
         &mut self,
         write: &Write<'_>,
         session: i64,
-        agent: &str,
+        agent: i64,
         from: Option<Place>,
         to: Option<Place>,
     ) -> Result<(), StoreError> {
         let (from_ms, from_at) = from.unwrap_or((i64::MIN, i64::MIN));
         let (to_ms, to_at) = to.unwrap_or((i64::MAX, i64::MAX));
         let mut query = write.transaction.prepare_cached(
-            "SELECT d.n, d.speaker, d.is_prompt, d.scored, d.time_ms, d.time, d.command, d.args, d.codec, d.body, l.at_ms
+            "SELECT d.n, d.speaker, d.is_prompt, d.scored, d.time_ms, d.time, d.command, d.pack, d.start, d.length, l.at_ms
              FROM links l JOIN documents d ON d.n = l.document
              WHERE l.session = ?1 AND l.agent = ?2 AND (l.at_ms, l.at) >= (?3, ?4) AND (l.at_ms, l.at) < (?5, ?6)
              ORDER BY l.at_ms, l.at, d.id",
@@ -115,30 +120,25 @@ impl Run {
             if let Some(ms) = time_ms
                 && self.newest.as_ref().is_none_or(|(newest, _)| ms >= *newest)
             {
-                self.newest = Some((ms, row.get(5)?));
+                self.newest = Some((ms, compact::time(row.get(5)?, Some(ms))));
             }
             let scored: bool = row.get(3)?;
             if !scored {
                 continue;
             }
-            let blocks: Vec<Block> = serde_json::from_slice(&unpack(row.get(8)?, row.get(9)?)?)
-                .map_err(|e| StoreError::Body(e.to_string()))?;
-            let speaker: String = row.get(1)?;
+            let body = write.body(BodyPlace::read(row, 7)?)?;
             let command: Option<String> = row.get(6)?;
-            let args: Option<String> = row.get(7)?;
-            self.builder.add(&speaker, row.get(2)?, command.as_deref(), args.as_deref(), &blocks);
+            let (blocks, args) = match &command {
+                None => (blocks_of(&body)?, None),
+                Some(_) => whole_of(&body).map(|(blocks, beside)| (blocks, beside.args))?,
+            };
+            let speaker = compact::speaker_name(row.get(1)?);
+            self.builder.add(speaker, row.get(2)?, command.as_deref(), args.as_deref(), &blocks);
         }
         Ok(())
     }
 
-    fn finish(
-        self,
-        id: String,
-        session: i64,
-        sessions: Vec<i64>,
-        agent: String,
-        at_ms: Option<i64>,
-    ) -> Derived {
+    fn finish(self, id: String, session: i64, sessions: Vec<i64>, agent: i64, at_ms: Option<i64>) -> Derived {
         let (time_ms, time) = match self.newest {
             Some((ms, time)) => (Some(ms), time),
             None => (None, None),

@@ -2,6 +2,7 @@
 
 use super::{Derived, derived_id};
 use crate::store::body::{Fields, unpack};
+use crate::store::compact;
 use crate::store::{StoreError, Write};
 
 /// A compaction boundary: its id, place and time.
@@ -42,7 +43,7 @@ pub(super) fn checkpoint(
         id: derived_id("c", &["checkpoint", &own, &boundary.id]),
         kind: "checkpoint",
         session,
-        agent: String::new(),
+        agent: 0,
         time: boundary.time.clone(),
         time_ms,
         at_ms: boundary.at_ms,
@@ -65,7 +66,7 @@ pub(super) fn session_summary(
         id: derived_id("s", &["session-summary", &own]),
         kind: "session-summary",
         session,
-        agent: String::new(),
+        agent: 0,
         time,
         time_ms,
         at_ms,
@@ -90,7 +91,7 @@ pub(super) fn profile(write: &mut Write<'_>, session: i64, turns: &[Turn]) -> Re
         id: derived_id("p", &["session", &own]),
         kind: "session",
         session,
-        agent: String::new(),
+        agent: 0,
         time,
         time_ms,
         at_ms,
@@ -113,16 +114,16 @@ pub(super) struct Turn {
 pub(super) fn turns(write: &Write<'_>, session: i64) -> Result<Vec<Turn>, StoreError> {
     let mut query = write.transaction.prepare_cached(
         "SELECT d.n, d.time, d.time_ms, d.at, d.codec, d.body FROM document_sessions s JOIN documents d ON d.n = s.document
-         WHERE s.session = ?1 AND d.kind = 'outcome' AND d.agent = '' ORDER BY d.at, d.id",
+         WHERE s.session = ?1 AND d.kind = ?2 AND d.agent = 0 ORDER BY d.at, d.id",
     )?;
-    let mut rows = query.query([session])?;
+    let mut rows = query.query([session, compact::OUTCOME])?;
     let mut turns = Vec::new();
     while let Some(row) = rows.next()? {
         let fields = serde_json::from_slice(&unpack(row.get(4)?, row.get(5)?)?)
             .map_err(|e| StoreError::Body(e.to_string()))?;
         turns.push(Turn {
             n: row.get(0)?,
-            time: row.get(1)?,
+            time: compact::time(row.get(1)?, row.get(2)?),
             time_ms: row.get(2)?,
             at_ms: row.get(3)?,
             fields,
