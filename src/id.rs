@@ -57,15 +57,8 @@ pub fn hashed_name(id: &str) -> Cow<'_, str> {
 
 /// Writes bytes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        if write!(out, "{byte:02x}").is_err() {
-            break;
-        }
-    }
-    out
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Cuts a hex hash to its first `digits` characters; the whole when it is shorter.
@@ -73,9 +66,100 @@ pub fn short(hash: &str, digits: usize) -> &str {
     hash.get(..digits).unwrap_or(hash)
 }
 
+/// Size of the short form of an id that has one.
+pub const PACKED_BYTES: usize = 17;
+/// Begins an id that has none.
+const PLAIN: u8 = 0;
+/// Begins a uuid.
+const UUID: u8 = 1;
+/// Where the hyphens of a uuid lie.
+const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+
+/// Packs an id: ours (a letter, `-`, 32 lower-case hex digits) as its letter and 16 bytes, a lower-case uuid as a mark and 16 bytes, any
+/// other text as a mark and its bytes. Ids of ours sort like their texts.
+pub fn pack(id: &str) -> Vec<u8> {
+    let bytes = id.as_bytes();
+    let packed = match bytes {
+        [letter, b'-', digits @ ..] if letter.is_ascii_alphabetic() => {
+            bytes16(digits).map(|tail| (*letter, tail))
+        }
+        _ if bytes.len() == 36 && HYPHENS.iter().all(|at| bytes.get(*at) == Some(&b'-')) => {
+            let digits: Vec<u8> = bytes.iter().copied().filter(|b| *b != b'-').collect();
+            bytes16(&digits).map(|tail| (UUID, tail))
+        }
+        _ => None,
+    };
+    match packed {
+        Some((mark, tail)) => [&[mark], tail.as_slice()].concat(),
+        None => [&[PLAIN], bytes].concat(),
+    }
+}
+
+/// The id that [`pack`] was given.
+pub fn unpack(packed: &[u8]) -> String {
+    match packed.split_first() {
+        None => String::new(),
+        Some((&PLAIN, text)) => String::from_utf8_lossy(text).into_owned(),
+        Some((&UUID, tail)) => {
+            let mut text = hex(tail);
+            HYPHENS.iter().filter(|at| **at <= tail.len() * 2).for_each(|at| text.insert(*at, '-'));
+            text
+        }
+        Some((letter, tail)) => format!("{}-{}", char::from(*letter), hex(tail)),
+    }
+}
+
+/// Thirty-two lower-case hex digits as sixteen bytes.
+fn bytes16(digits: &[u8]) -> Option<[u8; 16]> {
+    let nibble = |b: u8| match b {
+        b'0'..=b'9' => Some(b - b'0'),
+        b'a'..=b'f' => Some(b - b'a' + 10),
+        _ => None,
+    };
+    if digits.len() != 32 {
+        return None;
+    }
+    let mut bytes = [0; 16];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        let &[high, low] = pair else { return None };
+        *byte = nibble(high)? << 4 | nibble(low)?;
+    }
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_and_uuids_are_packed_and_come_back() {
+        for id in ["o-0123456789abcdef0123456789abcdef", "3f1c9a52-77b0-4a0e-9c1d-0123456789ab"] {
+            assert_eq!((pack(id).len(), unpack(&pack(id)).as_str()), (PACKED_BYTES, id));
+        }
+        let plain = [
+            "o-0123",
+            "",
+            "o-0123456789ABCDEF0123456789ABCDEF",
+            "msg-001",
+            "3F1C9A52-77B0-4A0E-9C1D-0123456789AB",
+            "3f1c9a52077b0-4a0e-9c1d-0123456789ab",
+            "\0-0123456789abcdef0123456789abcdef",
+            "é-0123456789abcdef0123456789abcdef",
+        ];
+        for id in plain {
+            assert_eq!((pack(id).len(), unpack(&pack(id)).as_str()), (id.len() + 1, id));
+        }
+        let (a, b) = ("o-0f000000000000000000000000000000", "o-f0000000000000000000000000000000");
+        assert!(pack(a) < pack(b) && pack(b) < pack(&a.replace('o', "p")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_of_a_row_make_unpacking_fail(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..40)) {
+            let text = unpack(&bytes);
+            proptest::prop_assert_eq!(unpack(&pack(&text)), text);
+        }
+    }
 
     #[test]
     fn different_splits_of_the_same_bytes_have_different_names() {

@@ -35,8 +35,8 @@ impl Pace {
     pub(super) const BULK: Self = Self { quiet: Duration::from_secs(3), load: Duration::from_secs(30) };
 }
 
-/// Documents read from the store at once.
-const CHUNK: usize = 256;
+/// Documents read from the store at once, and the size of their texts that ends it. Units: bytes.
+const CHUNK: (usize, u64) = (256, 4 * 1024 * 1024);
 
 impl From<PublishError> for DrainError {
     fn from(error: PublishError) -> Self {
@@ -220,14 +220,13 @@ impl Publisher {
         }
         loop {
             let chunk = self.store.changes(self.written, seq, CHUNK)?;
-            let count = chunk.len();
+            if chunk.is_empty() {
+                break;
+            }
             for document in chunk {
                 let seq = document.row.seq;
                 writer.upsert(&indexed(document))?;
                 self.written = self.written.max(seq);
-            }
-            if count < CHUNK {
-                break;
             }
         }
         self.written = self.written.max(seq);

@@ -43,3 +43,11 @@ pub struct Document {
     /// Store sequence of the row's last change. The index keeps one number a commit, not one a row.
     pub seq: u64,
 }
+
+impl Document {
+    /// Size of its texts. Units: bytes.
+    pub(super) fn text_bytes(&self) -> usize {
+        let texts = [&self.prose, &self.tool, &self.title, &self.request, &self.header, &self.profile];
+        texts.iter().map(|text| text.len()).sum()
+    }
+}

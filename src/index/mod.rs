@@ -11,6 +11,7 @@
 //!
 //! It does not rank: see [`crate::recall`].
 
+mod admission;
 mod compound;
 mod directory;
 mod document;

@@ -3,17 +3,19 @@
 //! Held only by the process that holds the drain lock. After an error a writer may be dead (Tantivy ends its threads on a full disk):
 //! drop it and open again; what was not committed is indexed again from the store.
 
+use super::admission::{Admitted, Gate};
 use super::directory::WriteDirectory;
 use super::document::Document;
 use super::error::{At, IndexError};
 use super::generation::{Generation, Meta, meta, payload, remove_all_but};
-use super::schema::{Fields, schema, to_tantivy, tokenizers};
+use super::schema::{Fields, id_term, schema, to_tantivy, tokenizers};
 use crate::config::Home;
 use crate::fs;
 use crate::step::step;
 use std::path::PathBuf;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::{Index, IndexSettings, IndexWriter, SegmentReader, TantivyDocument, TantivyError, Term};
+use tantivy::store::{Compressor, ZstdCompressor};
+use tantivy::{Index, IndexSettings, IndexWriter, SegmentReader, TantivyError};
 
 /// Heap of the one indexing thread before it writes a segment (D13). Units: bytes.
 const HEAP_BYTES: usize = 50_000_000;
@@ -29,7 +31,8 @@ pub struct Writer {
     generation: Generation,
     path: PathBuf,
     fields: Fields,
-    writer: IndexWriter<TantivyDocument>,
+    writer: IndexWriter<Admitted>,
+    gate: Gate,
     published: bool,
     documents: u64,
 }
@@ -75,6 +78,7 @@ impl Writer {
         // No thread of its own for compressing: the drainer has two cores at best, and sessions run on them.
         let settings = IndexSettings {
             docstore_compress_dedicated_thread: false,
+            docstore_compression: Compressor::Zstd(ZstdCompressor::default()),
             docstore_blocksize: STORE_BLOCK_BYTES,
             ..IndexSettings::default()
         };
@@ -108,18 +112,19 @@ impl Writer {
             .num_worker_threads(1)
             .num_merge_threads(1)
             .build();
-        let writer: IndexWriter = index.writer_with_options(options).at("write", &path)?;
+        let writer: IndexWriter<Admitted> = index.writer_with_options(options).at("write", &path)?;
         writer.set_merge_policy(Box::new(merge_policy()));
         // 1. A writer opened anew gives its first operation the number of the last commit. 2. A merge that begins before the next
         // commit takes a segment for one in which that operation is done. 3. If it was the removal of an old copy, the copy
         // outlives it. So the first operation removes what cannot be there.
-        writer.delete_term(Term::from_field_text(schema().1.id, ""));
+        writer.delete_term(id_term(&schema().1, ""));
         let mut writer = Self {
             home: home.clone(),
             generation,
             path,
             fields: schema().1,
             writer,
+            gate: Gate::default(),
             published,
             documents: 0,
         };
@@ -135,13 +140,14 @@ impl Writer {
     /// Puts a document in the place of the one with its id. Visible after [`Writer::commit`].
     pub fn upsert(&mut self, document: &Document) -> Result<(), IndexError> {
         self.remove(&document.id)?;
-        self.writer.add_document(to_tantivy(&self.fields, document)).at("write", &self.path)?;
+        let admitted = self.gate.admit(to_tantivy(&self.fields, document), document.text_bytes());
+        self.writer.add_document(admitted).at("write", &self.path)?;
         Ok(())
     }
 
     /// Takes the document with this id out; one that is not there is fine. Its bytes leave the disk with the next merge of its segment.
     pub fn remove(&mut self, id: &str) -> Result<(), IndexError> {
-        self.writer.delete_term(Term::from_field_text(self.fields.id, id));
+        self.writer.delete_term(id_term(&self.fields, id));
         Ok(())
     }
 

@@ -67,7 +67,7 @@ impl Reader {
         // Tantivy takes a segment whose list of positions is gone for one that has none, and fails only when a field is
         // looked into: do that now, while the meta file can still be read again.
         for segment in searcher.segment_readers() {
-            segment.inverted_index(fields.id).at("open", &path)?;
+            segment.inverted_index(fields.key).at("open", &path)?;
         }
         Ok(Some(Self { searcher, fields, path, seq }))
     }

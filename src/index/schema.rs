@@ -6,23 +6,33 @@
 use super::document::Document;
 use super::paths::Paths;
 use super::tokens::Words;
-use tantivy::TantivyDocument;
+use crate::id;
+use std::borrow::Cow;
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions, Value,
+    BytesOptions, FAST, Field, IndexRecordOption, STORED, Schema, SchemaBuilder, TextFieldIndexing,
+    TextOptions, Value,
 };
 use tantivy::tokenizer::{RawTokenizer, TokenizerManager, WhitespaceTokenizer};
+use tantivy::{TantivyDocument, Term};
 
 /// The version of schema and analysis together, in each commit's payload. A change of either raises it; older
 /// ones are then rebuilt.
 pub(super) const FORMAT: u64 = 1;
 
-/// Stored text is cut after this many bytes (at a character), each of prose and tool; all of it is indexed.
-const STORED_BYTES: usize = 16 * 1024;
+/// Of prose, so many bytes are stored (cut at a character); all of it is indexed.
+const STORED_PROSE_BYTES: usize = 16 * 1024;
+/// Of tool text, so many bytes of its beginning and of its end: lines are quoted from there, the whole is in the store.
+const STORED_TOOL_BYTES: (usize, usize) = (2560, 1536);
+
+/// Length of a document's key.
+const KEY_BYTES: usize = 10;
 
 /// The handles of the fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields {
-    /// The document's id, a key.
+    /// The beginning of the packed id: finds a document to replace it.
+    pub key: Field,
+    /// The document's id, packed; stored only.
     pub id: Field,
     /// Kind, a filter.
     pub kind: Field,
@@ -42,7 +52,7 @@ pub struct Fields {
     pub files: Field,
     /// Milliseconds; fast, for ranges and for the newest.
     pub time: Field,
-    /// Host record uuid; stored only.
+    /// Host record uuid, packed; stored only.
     pub record: Field,
     /// Subagent; stored only.
     pub agent: Field,
@@ -94,7 +104,6 @@ pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = SchemaBuilder::new();
     let mut text = |name: &str, options: TextOptions| builder.add_text_field(name, options);
     let stored = || TextOptions::default().set_stored();
-    let id = text("id", named("raw").set_stored());
     let kind = text("kind", named("raw").set_stored());
     let session = text("session", named("raw").set_stored());
     let project = text("project", named("raw").set_stored());
@@ -103,7 +112,6 @@ pub(super) fn schema() -> (Schema, Fields) {
     let status = text("status", named("raw").set_stored());
     let command = text("command", named("raw").set_stored());
     let files = text("files", named("paths").set_stored());
-    let record = text("record", stored());
     let agent = text("agent", stored());
     let prose = text("prose", scored());
     let tool = text("tool", scored());
@@ -113,8 +121,12 @@ pub(super) fn schema() -> (Schema, Fields) {
     let profile = text("profile", profiled());
     let prose_text = text("prose_text", stored());
     let tool_text = text("tool_text", stored());
+    let key = builder.add_bytes_field("key", BytesOptions::default().set_indexed());
+    let id = builder.add_bytes_field("id", STORED);
+    let record = builder.add_bytes_field("record", STORED);
     let time = builder.add_i64_field("time", FAST | STORED);
     let fields = Fields {
+        key,
         id,
         kind,
         session,
@@ -152,6 +164,17 @@ pub(super) fn tokenizers() -> TokenizerManager {
     manager
 }
 
+/// The term by which a document is found and replaced.
+pub(super) fn id_term(fields: &Fields, id: &str) -> Term {
+    Term::from_field_bytes(fields.key, key(&id::pack(id)))
+}
+
+/// A dictionary spends two bytes on each byte of a random key, so the key is no longer than it must be: 72 bits of hash are one among
+/// ten million documents.
+fn key(packed: &[u8]) -> &[u8] {
+    if packed.len() == id::PACKED_BYTES { packed.get(..KEY_BYTES).unwrap_or(packed) } else { packed }
+}
+
 /// Turns a row into what Tantivy indexes.
 pub(super) fn to_tantivy(fields: &Fields, d: &Document) -> TantivyDocument {
     let mut doc = TantivyDocument::new();
@@ -160,7 +183,6 @@ pub(super) fn to_tantivy(fields: &Fields, d: &Document) -> TantivyDocument {
             doc.add_text(field, text);
         }
     };
-    add(fields.id, &d.id);
     add(fields.kind, &d.kind);
     for session in &d.sessions {
         add(fields.session, session);
@@ -173,7 +195,6 @@ pub(super) fn to_tantivy(fields: &Fields, d: &Document) -> TantivyDocument {
     for file in &d.files {
         add(fields.files, file);
     }
-    add(fields.record, &d.record);
     add(fields.agent, &d.agent);
     add(fields.prose, &d.prose);
     add(fields.tool, &d.tool);
@@ -181,8 +202,14 @@ pub(super) fn to_tantivy(fields: &Fields, d: &Document) -> TantivyDocument {
     add(fields.request, &d.request);
     add(fields.header, &d.header);
     add(fields.profile, &d.profile);
-    add(fields.prose_text, cut(&d.prose, STORED_BYTES));
-    add(fields.tool_text, cut(&d.tool, STORED_BYTES));
+    add(fields.prose_text, cut(&d.prose, STORED_PROSE_BYTES));
+    add(fields.tool_text, &ends(&d.tool));
+    let packed = id::pack(&d.id);
+    doc.add_bytes(fields.key, key(&packed));
+    doc.add_bytes(fields.id, &packed);
+    if !d.record.is_empty() {
+        doc.add_bytes(fields.record, &id::pack(&d.record));
+    }
     if d.time_ms != 0 {
         doc.add_i64(fields.time, d.time_ms);
     }
@@ -197,15 +224,18 @@ pub(super) fn from_tantivy(fields: &Fields, doc: &TantivyDocument) -> Document {
     let one = |field: Field| -> String {
         doc.get_first(field).and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
     };
+    let packed = |field: Field| -> String {
+        doc.get_first(field).and_then(|v| v.as_bytes().map(id::unpack)).unwrap_or_default()
+    };
     Document {
-        id: one(fields.id),
+        id: packed(fields.id),
         kind: one(fields.kind),
         sessions: all(fields.session),
         project: one(fields.project),
         host: one(fields.host),
         speaker: one(fields.speaker),
         time_ms: doc.get_first(fields.time).and_then(|v| v.as_i64()).unwrap_or(0),
-        record: one(fields.record),
+        record: packed(fields.record),
         agent: one(fields.agent),
         prose: one(fields.prose_text),
         tool: one(fields.tool_text),
@@ -218,7 +248,37 @@ pub(super) fn from_tantivy(fields: &Fields, doc: &TantivyDocument) -> Document {
     }
 }
 
+/// The first and the last lines of a long text.
+fn ends(text: &str) -> Cow<'_, str> {
+    let (head, tail) = STORED_TOOL_BYTES;
+    if text.len() <= head + tail {
+        return Cow::Borrowed(text);
+    }
+    let begin = cut(text, head);
+    let end = (text.len() - tail..=text.len()).find_map(|at| text.get(at..)).unwrap_or_default();
+    // Whole lines, where there are lines.
+    let begin = begin.rsplit_once('\n').map_or(begin, |(lines, _)| lines);
+    let end = end.split_once('\n').map_or(end, |(_, lines)| lines);
+    Cow::Owned(format!("{begin}\n…\n{end}"))
+}
+
 fn cut(text: &str, limit: usize) -> &str {
     let end = (0..=limit.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_tool_text_the_first_and_the_last_lines_are_stored() {
+        let lines: Vec<String> = (0..1000).map(|n| format!("línea {n}")).collect();
+        let text = lines.join("\n");
+        let stored = ends(&text);
+        assert!(stored.starts_with("línea 0\n") && stored.ends_with("\nlínea 999") && stored.len() < 4200);
+        assert!(stored.lines().all(|line| line == "…" || lines.iter().any(|l| l == line)));
+        assert_eq!(ends("short"), "short");
+        assert!(ends(&"é".repeat(5000)).len() < 4200);
+    }
 }

@@ -3,13 +3,13 @@
 use super::directory::ReadDirectory;
 use super::error::{At, IndexError};
 use super::generation::{Generation, Meta, meta};
-use super::schema::schema;
+use super::schema::{Fields, id_term, schema};
 use crate::config::Home;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tantivy::index::{SegmentComponent, SegmentMeta};
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocSet, Index, SegmentReader, TERMINATED, Term};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, Index, SegmentReader, TERMINATED};
 
 /// What was found.
 #[derive(serde::Serialize, Debug, Clone, PartialEq, Eq, Default)]
@@ -44,10 +44,10 @@ pub fn verify(home: &Home, expected: &mut dyn Iterator<Item = String>) -> Result
     for segment in index.searchable_segments().at("open", &path)? {
         segments.push(SegmentReader::open(&segment).at("open", &path)?);
     }
-    let id = schema().1.id;
+    let fields = schema().1;
     let (mut held, mut missing) = (0_u64, 0_u64);
     for expected in expected {
-        let found = copies(&segments, id, &expected, &path)?;
+        let found = copies(&segments, &fields, &expected, &path)?;
         held += found.min(1);
         missing += u64::from(found == 0);
     }
@@ -61,11 +61,11 @@ fn bad(names: &[&str]) -> Report {
 }
 
 /// How many live documents have this id.
-fn copies(segments: &[SegmentReader], field: Field, id: &str, path: &Path) -> Result<u64, IndexError> {
-    let term = Term::from_field_text(field, id);
+fn copies(segments: &[SegmentReader], fields: &Fields, id: &str, path: &Path) -> Result<u64, IndexError> {
+    let term = id_term(fields, id);
     let mut found = 0;
     for segment in segments {
-        let inverted = segment.inverted_index(field).at("read", path)?;
+        let inverted = segment.inverted_index(fields.key).at("read", path)?;
         let Some(mut docs) = inverted.read_postings(&term, IndexRecordOption::Basic).at("read", path)? else {
             continue;
         };

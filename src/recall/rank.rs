@@ -2,12 +2,12 @@
 
 use super::ask::RecallError;
 use super::query::Query;
-use super::scope::{Docs, holding, meet, postings};
+use super::scope::{Docs, alive, meet, postings};
 use crate::index::Reader;
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::Postings as _;
+use tantivy::postings::{Postings as _, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader};
+use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, Term};
 
 const K1: f64 = 1.2;
 
@@ -44,6 +44,15 @@ pub(super) struct Ranker<'a> {
     reader: &'a Reader,
     query: &'a Query,
     fields: Vec<Scored>,
+    /// Of each segment, the lists of the query's terms: looked up once, read for every session that may answer.
+    lists: Vec<Vec<List>>,
+}
+
+/// Where the documents of a segment that hold a term in a field are listed.
+struct List {
+    term: usize,
+    field: usize,
+    info: TermInfo,
 }
 
 impl<'a> Ranker<'a> {
@@ -69,7 +78,24 @@ impl<'a> Ranker<'a> {
                 fields.push(Scored { field, name, weight, b, average });
             }
         }
-        Ok(Self { reader, query, fields })
+        let mut lists = Vec::new();
+        for segment in reader.searcher().segment_readers() {
+            let mut found = Vec::new();
+            for (term, text) in query.terms.iter().enumerate() {
+                for (field, scored) in fields.iter().enumerate() {
+                    let known = Term::from_field_text(scored.field, &text.text);
+                    if let Some(info) = segment.inverted_index(scored.field)?.get_term_info(&known)? {
+                        found.push(List { term, field, info });
+                    }
+                }
+            }
+            lists.push(found);
+        }
+        Ok(Self { reader, query, fields, lists })
+    }
+
+    fn lists(&self, ord: u32) -> &[List] {
+        usize::try_from(ord).ok().and_then(|ord| self.lists.get(ord)).map_or(&[], Vec::as_slice)
     }
 
     /// Scores the documents of one segment that hold any term. In the order of the segment.
@@ -79,7 +105,7 @@ impl<'a> Ranker<'a> {
         let docs: &[DocId] = match docs {
             Docs::Only(docs) => docs,
             Docs::All => {
-                union = self.union(segment)?;
+                union = self.union(ord, segment)?;
                 &union
             }
         };
@@ -88,31 +114,39 @@ impl<'a> Ranker<'a> {
         }
         let mut cells = vec![Cell::default(); docs.len()];
         let norms = self.fields.iter().map(|f| norms(segment, f)).collect::<Result<Vec<_>, _>>()?;
-        for (n, term) in self.query.terms.iter().enumerate() {
-            for (scored, norms) in self.fields.iter().zip(&norms) {
-                let option = IndexRecordOption::WithFreqs;
-                let Some(mut list) = postings(segment, scored.field, &term.text, option)? else { continue };
-                meet(docs, &mut list, |at, list| {
-                    let Some(cell) = cells.get_mut(at) else { return };
-                    let tf = f64::from(list.term_freq());
-                    let length =
-                        norms.as_ref().map_or(scored.average, |x| f64::from(x.fieldnorm(list.doc())));
-                    let k = K1 * (1.0 - scored.b + scored.b * length / scored.average);
-                    cell.add(n, scored.weight * term.weight * tf * (K1 + 1.0) / (tf + k));
-                });
-            }
+        // All lists of a term stand together.
+        for list in self.lists(ord) {
+            let (Some(scored), Some(norms), Some(term)) =
+                (self.fields.get(list.field), norms.get(list.field), self.query.terms.get(list.term))
+            else {
+                continue;
+            };
+            let mut found = segment
+                .inverted_index(scored.field)?
+                .read_postings_from_terminfo(&list.info, IndexRecordOption::WithFreqs)?;
+            meet(docs, &mut found, |at, found| {
+                let Some(cell) = cells.get_mut(at) else { return };
+                let tf = f64::from(found.term_freq());
+                let length = norms.as_ref().map_or(scored.average, |x| f64::from(x.fieldnorm(found.doc())));
+                let k = K1 * (1.0 - scored.b + scored.b * length / scored.average);
+                cell.add(list.term, scored.weight * term.weight * tf * (K1 + 1.0) / (tf + k));
+            });
         }
         let ranked = docs.iter().zip(&cells).filter(|(_, cell)| cell.mask != 0);
         let address = |doc: &DocId| DocAddress::new(ord, *doc);
         Ok(ranked.map(|(doc, cell)| Ranked { at: address(doc), score: cell.sum, mask: cell.mask }).collect())
     }
 
-    fn union(&self, segment: &SegmentReader) -> Result<Vec<DocId>, RecallError> {
+    fn union(&self, ord: u32, segment: &SegmentReader) -> Result<Vec<DocId>, RecallError> {
         let mut all = Vec::new();
-        for scored in &self.fields {
-            for term in &self.query.terms {
-                all.append(&mut holding(segment, scored.field, &term.text)?);
-            }
+        for list in self.lists(ord) {
+            let Some(scored) = self.fields.get(list.field) else { continue };
+            let inverted = segment.inverted_index(scored.field)?;
+            alive(
+                segment,
+                inverted.read_postings_from_terminfo(&list.info, IndexRecordOption::Basic)?,
+                &mut all,
+            );
         }
         all.sort_unstable();
         all.dedup();

@@ -5,7 +5,7 @@
 
 use super::ask::{Ask, RecallError};
 use super::query::Query;
-use super::scope::{Docs, meet, postings};
+use super::scope::{Docs, postings};
 use crate::index::{Reader, Stored};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, TERMINATED};
@@ -67,20 +67,27 @@ fn candidates(
     ask: &Ask,
 ) -> Result<Vec<(DocId, u16)>, RecallError> {
     let f = reader.fields();
-    let mut docs: Vec<DocId> = Vec::new();
-    for term in &query.terms {
+    // Sessions are few beside their records: their lists are read whole, once.
+    let mut holding: Vec<(DocId, u16)> = Vec::new();
+    for (n, term) in query.terms.iter().enumerate() {
         let Some(mut list) = postings(segment, f.profile, &term.text, IndexRecordOption::Basic)? else {
             continue;
         };
         while list.doc() != TERMINATED {
-            docs.push(list.doc());
+            holding.push((list.doc(), 1 << n));
             list.advance();
         }
     }
-    docs.sort_unstable();
-    docs.dedup();
-    docs.retain(|d| !segment.is_deleted(*d));
-    let mut docs = Docs::Only(docs);
+    holding.sort_unstable();
+    holding.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 |= next.1;
+        }
+        same
+    });
+    holding.retain(|(doc, _)| !segment.is_deleted(*doc));
+    let mut docs = Docs::Only(holding.iter().map(|(doc, _)| *doc).collect());
     for (field, value) in [(f.project, &ask.project), (f.session, &ask.session), (f.host, &ask.host)] {
         if let Some(value) = value {
             docs = docs.keep(segment, field, value)?;
@@ -90,17 +97,8 @@ fn candidates(
         docs = docs.drop(segment, f.session, current)?;
     }
     let Docs::Only(docs) = docs else { return Ok(Vec::new()) };
-    let mut masks = vec![0_u16; docs.len()];
-    for (n, term) in query.terms.iter().enumerate() {
-        if let Some(mut list) = postings(segment, f.profile, &term.text, IndexRecordOption::Basic)? {
-            meet(&docs, &mut list, |at, _| {
-                if let Some(mask) = masks.get_mut(at) {
-                    *mask |= 1 << n;
-                }
-            });
-        }
-    }
-    Ok(docs.into_iter().zip(masks).collect())
+    holding.retain(|(doc, _)| docs.binary_search(doc).is_ok());
+    Ok(holding)
 }
 
 /// Terms in the average profile.

@@ -28,15 +28,20 @@ pub(super) fn postings(
 /// Every live document of a segment that holds a term.
 pub(super) fn holding(segment: &SegmentReader, field: Field, text: &str) -> Result<Vec<DocId>, RecallError> {
     let mut found = Vec::new();
-    if let Some(mut list) = postings(segment, field, text, IndexRecordOption::Basic)? {
-        while list.doc() != TERMINATED {
-            if !segment.is_deleted(list.doc()) {
-                found.push(list.doc());
-            }
-            list.advance();
-        }
+    if let Some(list) = postings(segment, field, text, IndexRecordOption::Basic)? {
+        alive(segment, list, &mut found);
     }
     Ok(found)
+}
+
+/// Adds the live documents of a list.
+pub(super) fn alive(segment: &SegmentReader, mut list: SegmentPostings, to: &mut Vec<DocId>) {
+    while list.doc() != TERMINATED {
+        if !segment.is_deleted(list.doc()) {
+            to.push(list.doc());
+        }
+        list.advance();
+    }
 }
 
 /// Calls `hit(place in docs, the list standing on it)` for every document in both.

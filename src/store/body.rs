@@ -207,7 +207,7 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 /// Zstd's level for packs: each is written once or a few times and kept for years.
-const PACK_LEVEL: i32 = 6;
+const PACK_LEVEL: i32 = 4;
 /// Below this size zstd's frame costs more than it saves. Units: bytes.
 const COMPRESS_FROM: usize = 160;
 /// No body is larger: sixteen million bytes of line, escaped. A damaged frame cannot ask for more.

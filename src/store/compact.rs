@@ -2,58 +2,36 @@
 //!
 //! | outside | in a row |
 //! |---|---|
-//! | id `o-<32 hex>` | 17 bytes: the letter and 16 bytes; they sort like the texts |
-//! | uuid of the host | 16 bytes; as it is where it is no lower-case uuid |
+//! | id of ours, uuid of the host | 17 bytes; as it is where it has another shape |
 //! | kind, speaker | a number |
 //! | time as the host wrote it | nothing where it is what its milliseconds read as |
 
 use crate::clock::{self, Millis};
+use crate::id;
 use rusqlite::ToSql;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
-use std::fmt::Write as _;
+use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 
-/// Marks an id that has no short form.
-const PLAIN: u8 = 0;
-
-/// A document's id on its way into a row or out of one.
+/// An id of ours or of the host's, on its way into a row or out of one: see [`id::pack`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id(Vec<u8>);
 
 impl Id {
-    /// Packs an id. Shape: a letter, `-`, 32 lower-case hex digits; any other text is kept as it is.
-    pub(super) fn of(id: &str) -> Self {
-        let packed = match id.as_bytes() {
-            [letter, b'-', digits @ ..] if *letter != PLAIN => bytes16(digits).map(|tail| (*letter, tail)),
-            _ => None,
-        };
-        Self(match packed {
-            Some((letter, tail)) => [&[letter], tail.as_slice()].concat(),
-            None => [&[PLAIN], id.as_bytes()].concat(),
-        })
+    pub(super) fn of(text: &str) -> Self {
+        Self(id::pack(text))
     }
 
-    /// The least and the greatest id that begin with a text; `None` when the text begins none.
+    /// The id as the outside knows it.
+    pub(super) fn text(&self) -> String {
+        id::unpack(&self.0)
+    }
+
+    /// The least and the greatest id of ours that begin with a text; `None` when it begins none.
     pub(super) fn range(beginning: &str) -> Option<(Self, Self)> {
         let digits = beginning.get(2..)?.len();
         let pad =
             |with: &str| Self::of(&format!("{beginning}{}", with.repeat(32_usize.saturating_sub(digits))));
         let (least, greatest) = (pad("0"), pad("f"));
-        (least.0.first() != Some(&PLAIN) && greatest.0.first() != Some(&PLAIN)).then_some((least, greatest))
-    }
-
-    /// The id as the outside knows it.
-    pub(super) fn text(&self) -> String {
-        match self.0.split_first() {
-            Some((&PLAIN, text)) => String::from_utf8_lossy(text).into_owned(),
-            Some((letter, tail)) => {
-                let mut out = String::with_capacity(2 + tail.len() * 2);
-                out.push(char::from(*letter));
-                out.push('-');
-                push_hex(&mut out, tail);
-                out
-            }
-            None => String::new(),
-        }
+        (least.0.len() == id::PACKED_BYTES && least.0 <= greatest.0).then_some((least, greatest))
     }
 }
 
@@ -66,86 +44,6 @@ impl ToSql for Id {
 impl FromSql for Id {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Ok(Self(value.as_blob()?.to_vec()))
-    }
-}
-
-/// An id of the host's, mostly a uuid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Uuid {
-    Packed([u8; 16]),
-    Plain(String),
-}
-
-/// Where the hyphens of a uuid lie.
-const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-
-impl Uuid {
-    pub(super) fn of(text: &str) -> Self {
-        let hyphenated = text.len() == 36 && HYPHENS.iter().all(|at| text.as_bytes().get(*at) == Some(&b'-'));
-        let digits: Vec<u8> =
-            if hyphenated { text.bytes().filter(|b| *b != b'-').collect() } else { Vec::new() };
-        match bytes16(&digits) {
-            Some(bytes) => Self::Packed(bytes),
-            None => Self::Plain(text.to_owned()),
-        }
-    }
-
-    pub(super) fn text(self) -> String {
-        match self {
-            Self::Plain(text) => text,
-            Self::Packed(bytes) => {
-                let mut digits = String::with_capacity(36);
-                push_hex(&mut digits, &bytes);
-                HYPHENS.iter().for_each(|at| digits.insert(*at, '-'));
-                digits
-            }
-        }
-    }
-}
-
-impl ToSql for Uuid {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self {
-            Self::Packed(bytes) => ToSqlOutput::from(bytes.as_slice()),
-            Self::Plain(text) => ToSqlOutput::from(text.as_str()),
-        })
-    }
-}
-
-impl FromSql for Uuid {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        match value {
-            ValueRef::Blob(bytes) => {
-                let bytes = bytes.try_into().map_err(|_| FromSqlError::InvalidType)?;
-                Ok(Self::Packed(bytes))
-            }
-            other => Ok(Self::Plain(other.as_str()?.to_owned())),
-        }
-    }
-}
-
-/// Thirty-two lower-case hex digits as sixteen bytes.
-fn bytes16(digits: &[u8]) -> Option<[u8; 16]> {
-    let nibble = |b: u8| match b {
-        b'0'..=b'9' => Some(b - b'0'),
-        b'a'..=b'f' => Some(b - b'a' + 10),
-        _ => None,
-    };
-    if digits.len() != 32 {
-        return None;
-    }
-    let mut bytes = [0; 16];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        let &[high, low] = pair else { return None };
-        *byte = nibble(high)? << 4 | nibble(low)?;
-    }
-    Some(bytes)
-}
-
-fn push_hex(out: &mut String, bytes: &[u8]) {
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        write!(out, "{byte:02x}").ok();
     }
 }
 
@@ -211,28 +109,6 @@ pub(super) fn short_hash(hex: &str) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ids_and_uuids_round_trip_and_are_short() {
-        let id = "o-0123456789abcdef0123456789abcdef";
-        assert_eq!((Id::of(id).text().as_str(), Id::of(id).0.len()), (id, 17));
-        for odd in
-            ["o-0123", "", "O-0123456789ABCDEF0123456789ABCDEF", "é", "\0-0123456789abcdef0123456789abcdef"]
-        {
-            assert_eq!(Id::of(odd).text(), odd);
-        }
-        let uuid = "3f1c9a52-77b0-4a0e-9c1d-0123456789ab";
-        assert!(matches!(Uuid::of(uuid), Uuid::Packed(_)));
-        for text in [
-            uuid,
-            "msg-001",
-            "",
-            "3F1C9A52-77B0-4A0E-9C1D-0123456789AB",
-            "3f1c9a52077b0-4a0e-9c1d-0123456789ab",
-        ] {
-            assert_eq!(Uuid::of(text).text(), text);
-        }
-    }
 
     #[test]
     fn a_beginning_spans_the_ids_that_begin_with_it() {

@@ -1,7 +1,7 @@
 //! Observations: one row a record, however often and from wherever it is read (D4).
 
 use super::body::{Beside, Block, body_of};
-use super::compact::{self, Id, Uuid};
+use super::compact::{self, Id};
 use super::packs::Place;
 use super::{StoreError, Write};
 use crate::id;
@@ -193,7 +193,7 @@ impl Write<'_> {
             compact::speaker(speaker),
             compact::spelled(observation.time.as_deref(), observation.time_ms),
             observation.time_ms,
-            observation.record.as_deref().map(Uuid::of),
+            observation.record.as_deref().map(Id::of),
             observation.is_prompt,
             observation.scored,
             observation.command.as_ref().map(|(name, _)| name),

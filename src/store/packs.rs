@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A pack is full at this size: more takes less disk, less is read faster. Units: bytes, before compression.
+/// A pack that has this size grows no more: more would take less disk, less is read faster. Units: bytes, before compression.
 const PACK_BYTES: usize = 64 * 1024;
 /// Packs that a reader keeps unpacked.
 const KEPT: usize = 8;
@@ -89,8 +89,7 @@ impl Open {
 impl Write<'_> {
     /// Adds a body to the newest pack.
     pub(super) fn add_body(&mut self, body: &[u8]) -> Result<Place, StoreError> {
-        let full = self.open.bytes.len() + body.len() > PACK_BYTES;
-        if full && !self.open.bytes.is_empty() {
+        if self.open.bytes.len() >= PACK_BYTES {
             self.write_pack()?;
             self.open = self.open.next();
         }

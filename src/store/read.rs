@@ -1,7 +1,7 @@
 //! Reading the store: for the index, for commands, and for the sweep. Opens it read only; any number of readers beside the one writer.
 
 use super::body::{Beside, Block, Fields, blocks_of, unpack, whole_of};
-use super::compact::{self, Id, Uuid};
+use super::compact::{self, Id};
 use super::cursors::{FileState, STATE_COLUMNS, file_state};
 use super::migrate::VERSION;
 use super::packs::{Packs, Place};
@@ -116,7 +116,7 @@ fn or_empty<S: serde::Serializer>(time: &Option<String>, out: S) -> Result<S::Ok
 fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     let time_ms: Option<i64> = row.get(6)?;
     let shown = time_ms.map(|ms| crate::clock::format(crate::clock::Millis(ms)));
-    let record: Option<Uuid> = row.get(10)?;
+    let record: Option<Id> = row.get(10)?;
     Ok(DocumentRow {
         id: row.get::<_, Id>(0)?.text(),
         kind: compact::kind_name(row.get(1)?).to_owned(),
@@ -127,7 +127,7 @@ fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         revision: unsigned(row, 7)?,
         bytes: unsigned(row, 8)?,
         status: row.get(9)?,
-        record: record.map(Uuid::text),
+        record: record.map(|record| record.text()),
         seq: unsigned(row, 11)?,
     })
 }
@@ -231,12 +231,28 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Documents changed after `seq` and up to `upto`, in the order of their changes, at most `limit`.
-    pub fn changes(&self, seq: u64, upto: u64, limit: usize) -> Result<Vec<Document>, StoreError> {
+    /// Documents changed after `seq` and up to `upto`, in the order of their changes: at most `limit`, and fewer once their texts are
+    /// `bytes` together. Empty when there are no more.
+    pub fn changes(
+        &self,
+        seq: u64,
+        upto: u64,
+        (limit, bytes): (usize, u64),
+    ) -> Result<Vec<Document>, StoreError> {
         let after = i64::try_from(seq).unwrap_or(i64::MAX);
         let upto = i64::try_from(upto).unwrap_or(i64::MAX);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.documents("d.seq > ?1 AND d.seq <= ?3 ORDER BY d.seq LIMIT ?2", params![after, limit, upto])
+        let mut some = Vec::new();
+        let mut size = 0;
+        self.take(
+            "d.seq > ?1 AND d.seq <= ?2 ORDER BY d.seq",
+            params![after, upto],
+            |document: Document| {
+                size += document.row.bytes;
+                some.push(document);
+                some.len() < limit && size < bytes
+            },
+        )?;
+        Ok(some)
     }
 
     /// Ids of documents taken away after `seq` and up to `upto`.
@@ -268,8 +284,8 @@ impl Reader {
             return Ok(Some(document));
         }
         let by_record = self.documents(
-            "substr(d.record, 1, 4) = substr(?1, 1, 4) AND d.record = ?1 ORDER BY d.seq LIMIT 1",
-            params![Uuid::of(id)],
+            "substr(d.record, 1, 5) = substr(?1, 1, 5) AND d.record = ?1 ORDER BY d.seq LIMIT 1",
+            params![Id::of(id)],
         )?;
         if let Some(document) = by_record.into_iter().next() {
             return Ok(Some(document));
@@ -337,17 +353,33 @@ impl Reader {
         filter: &str,
         params: impl rusqlite::Params,
     ) -> Result<Vec<Document>, StoreError> {
+        let mut all = Vec::new();
+        self.take(filter, params, |document| {
+            all.push(document);
+            true
+        })?;
+        Ok(all)
+    }
+
+    /// Hands out documents until `next` returns false.
+    fn take(
+        &self,
+        filter: &str,
+        params: impl rusqlite::Params,
+        mut next: impl FnMut(Document) -> bool,
+    ) -> Result<(), StoreError> {
         let sql = format!(
             "SELECT {ROW}, d.n, d.session, a.name, d.scored, d.command, s.host, s.title, d.codec, d.body, d.pack, d.start, d.length
              FROM documents d JOIN sessions s ON s.n = d.session JOIN agents a ON a.n = d.agent WHERE {filter}"
         );
         let mut query = self.connection.prepare_cached(&sql)?;
         let mut rows = query.query(params)?;
-        let mut all = Vec::new();
         while let Some(row) = rows.next()? {
-            all.push(self.whole(row)?);
+            if !next(self.whole(row)?) {
+                break;
+            }
         }
-        Ok(all)
+        Ok(())
     }
 
     fn whole(&self, row: &Row<'_>) -> Result<Document, StoreError> {

@@ -59,7 +59,7 @@ CREATE TABLE packs (n INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE agents (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 INSERT INTO agents VALUES (0, '');
 
--- Ids, uuids, kinds, speakers and times in their short forms: see `compact`.
+-- Ids, kinds, speakers and times in their short forms: see `compact`.
 CREATE TABLE documents (
   n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, seq INTEGER NOT NULL, revision INTEGER NOT NULL DEFAULT 1,
   kind INTEGER NOT NULL, session INTEGER NOT NULL, agent INTEGER NOT NULL DEFAULT 0, speaker INTEGER NOT NULL DEFAULT 0,
@@ -73,7 +73,7 @@ CREATE TABLE documents (
 );
 CREATE UNIQUE INDEX documents_seq ON documents (seq);
 -- A person or a record names another by its uuid. Its first bytes are enough to find the few that it can be.
-CREATE INDEX documents_record ON documents (substr(record, 1, 4)) WHERE record IS NOT NULL;
+CREATE INDEX documents_record ON documents (substr(record, 1, 5)) WHERE record IS NOT NULL;
 CREATE INDEX documents_outcomes ON documents (time_ms) WHERE kind = 1;
 CREATE TABLE removed (seq INTEGER PRIMARY KEY, id BLOB NOT NULL);
 CREATE TABLE revisions (

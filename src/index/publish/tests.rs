@@ -1,6 +1,7 @@
 use super::*;
 use crate::index::Reader;
 use std::os::unix::fs::PermissionsExt;
+use tantivy::Term;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::TermQuery;
 use tantivy::schema::{Field, IndexRecordOption};
