@@ -9,12 +9,15 @@ use crate::step::step;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
+
+/// The name of Tantivy's list of segments.
+pub(super) const META: &str = "meta.json";
 
 fn granted() -> DirectoryLock {
     DirectoryLock::from(Box::new(()))
@@ -28,6 +31,8 @@ fn read_only() -> io::Error {
 #[derive(Debug, Clone)]
 pub(super) struct ReadDirectory {
     inner: MmapDirectory,
+    /// The meta file as it was first read. Tantivy asks for it again and again, and all answers must be of one commit.
+    meta: Arc<OnceLock<Vec<u8>>>,
     /// The list of files that a writer manages; of use only to the check of their sums.
     managed: bool,
 }
@@ -35,7 +40,7 @@ pub(super) struct ReadDirectory {
 impl ReadDirectory {
     /// Opens it for searching.
     pub(super) fn open(path: &Path) -> Result<Self, tantivy::TantivyError> {
-        Ok(Self { inner: MmapDirectory::open(path)?, managed: false })
+        Ok(Self { inner: MmapDirectory::open(path)?, meta: Arc::default(), managed: false })
     }
 }
 
@@ -61,7 +66,14 @@ impl Directory for ReadDirectory {
             // A reader deletes nothing, so it need not know: one read less for each hook.
             return Err(OpenReadError::FileDoesNotExist(path.to_path_buf()));
         }
-        self.inner.atomic_read(path)
+        if path != Path::new(META) {
+            return self.inner.atomic_read(path);
+        }
+        if let Some(meta) = self.meta.get() {
+            return Ok(meta.clone());
+        }
+        let meta = self.inner.atomic_read(path)?;
+        Ok(self.meta.get_or_init(|| meta).clone())
     }
 
     fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {

@@ -1,19 +1,30 @@
 //! Opens the published index for searching: waits for no lock, writes nothing, starts no thread (D9).
 
-use super::directory::ReadDirectory;
+use super::directory::{META, ReadDirectory};
 use super::document::Document;
 use super::error::{At, IndexError};
 use super::generation::{Generation, Meta, meta, parse_payload};
 use super::schema::{Fields, from_tantivy, schema, tokenizers};
 use crate::config::Home;
 use std::path::{Path, PathBuf};
-use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
+use tantivy::{Directory as _, DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
 
 /// How often a reader opens again when the clean-up took a file from under it.
 const ATTEMPTS: u32 = 3;
 
 /// What is stored of a document: text may be cut, `request`, `profile` and `seq` are not there.
 pub type Stored = Document;
+
+/// The payload of the commit. The whole of the meta file, schema and all, was read when the index was opened; to read it as such
+/// once more would cost a hook what it costs to look up a term.
+fn payload(index: &Index) -> String {
+    #[derive(serde::Deserialize)]
+    struct Payload {
+        payload: Option<String>,
+    }
+    let bytes = index.directory().atomic_read(Path::new(META)).unwrap_or_default();
+    serde_json::from_slice::<Payload>(&bytes).ok().and_then(|meta| meta.payload).unwrap_or_default()
+}
 
 /// One state of the index; stays as it is while commits go on.
 pub struct Reader {
@@ -54,8 +65,7 @@ impl Reader {
     }
 
     fn with(mut index: Index, path: PathBuf) -> Result<Option<Self>, IndexError> {
-        let payload = index.load_metas().at("open", &path)?.payload.unwrap_or_default();
-        let Meta::Ours { seq } = parse_payload(&path, &payload)? else { return Ok(None) };
+        let Meta::Ours { seq } = parse_payload(&path, &payload(&index))? else { return Ok(None) };
         let (schema, fields) = schema();
         if index.schema() != schema {
             return Ok(None);
