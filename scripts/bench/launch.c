@@ -1,9 +1,10 @@
 /* Starts commands many times and tells how long each took, from before the spawn to after the wait.
  *
- *   launch -n TIMES [-w WARMUP] NAME LIST COMMAND [ARG...] [::: NAME LIST COMMAND [ARG...]]...
+ *   launch -n TIMES [-w WARMUP] [-e EVICT] NAME LIST COMMAND [ARG...] [::: NAME LIST COMMAND [ARG...]]...
  *
- * LIST is a file that names the files given as stdin, a line each, in turn. The commands take turns as well (A B A B ...), so that what
- * disturbs the machine disturbs all alike. Opening stdin and the pipe for stdout is not counted. Prints a JSON object a command; times in ns.
+ * LIST is a file that names the files given as stdin, a line each, in turn. The commands take turns as well, each turn in another order, so that
+ * what disturbs the machine disturbs all alike. EVICT is a file that names files which the kernel is asked to forget before each start.
+ * Opening stdin, the pipe for stdout and the forgetting are not counted. Prints a JSON object a command; times in ns.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -42,25 +43,40 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void read_list(struct command *c, const char *path) {
+static char **read_list(const char *path, int *count) {
     FILE *f = fopen(path, "r");
     if (!f) die(path);
-    char line[4096];
+    char line[4096], **names = NULL;
+    *count = 0;
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = 0;
         if (!*line) continue;
-        c->inputs = realloc(c->inputs, sizeof(char *) * (size_t)(c->input_count + 1));
-        c->inputs[c->input_count++] = strdup(line);
+        names = realloc(names, sizeof(char *) * (size_t)(*count + 1));
+        names[(*count)++] = strdup(line);
     }
     fclose(f);
-    if (!c->input_count) {
+    if (!*count) {
         fprintf(stderr, "%s names no file\n", path);
         exit(2);
+    }
+    return names;
+}
+
+static char **evicted;
+static int evicted_count;
+
+static void evict(void) {
+    for (int i = 0; i < evicted_count; i++) {
+        int fd = open(evicted[i], O_RDONLY | O_CLOEXEC);
+        if (fd < 0) continue; /* merged away since it was named */
+        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        close(fd);
     }
 }
 
 /* Runs it once; `slot` < 0 is a warm-up and leaves no trace. */
 static void run(struct command *c, int turn, int slot) {
+    evict();
     int in = open(c->inputs[turn % c->input_count], O_RDONLY | O_CLOEXEC);
     if (in < 0) die(c->inputs[turn % c->input_count]);
     int out[2];
@@ -110,6 +126,7 @@ int main(int argc, char **argv) {
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
         if (!strcmp(argv[at], "-n")) times = atoi(argv[at + 1]);
         else if (!strcmp(argv[at], "-w")) warmup = atoi(argv[at + 1]);
+        else if (!strcmp(argv[at], "-e")) evicted = read_list(argv[at + 1], &evicted_count);
         else break;
     }
     struct command commands[16];
@@ -118,7 +135,7 @@ int main(int argc, char **argv) {
         struct command *c = &commands[count++];
         memset(c, 0, sizeof *c);
         c->name = argv[at];
-        read_list(c, argv[at + 1]);
+        c->inputs = read_list(argv[at + 1], &c->input_count);
         c->argv = argv + at + 2;
         for (at += 2; at < argc && strcmp(argv[at], ":::"); at++) {}
         if (at < argc) argv[at++] = NULL;
@@ -127,13 +144,23 @@ int main(int argc, char **argv) {
         c->faults = calloc((size_t)times, sizeof(long));
     }
     if (times < 1 || !count) {
-        fprintf(stderr, "usage: launch -n TIMES [-w WARMUP] NAME LIST COMMAND [ARG...] [::: ...]\n");
+        fprintf(stderr, "usage: launch -n TIMES [-w WARMUP] [-e EVICT] NAME LIST COMMAND [ARG...] [::: ...]\n");
         return 2;
     }
     for (int turn = 0; turn < warmup; turn++)
         for (int c = 0; c < count; c++) run(&commands[c], turn, -1);
-    for (int turn = 0; turn < times; turn++)
-        for (int c = 0; c < count; c++) run(&commands[c], turn, turn);
+    /* In a fixed order a command would always follow the same one, and on few processors always on the same processor. */
+    int order[16];
+    for (int c = 0; c < count; c++) order[c] = c;
+    srand(1);
+    for (int turn = 0; turn < times; turn++) {
+        for (int c = count - 1; c > 0; c--) {
+            int other = rand() % (c + 1), kept = order[c];
+            order[c] = order[other];
+            order[other] = kept;
+        }
+        for (int c = 0; c < count; c++) run(&commands[order[c]], turn, turn);
+    }
     for (int i = 0; i < count; i++) {
         struct command *c = &commands[i];
         uint64_t faults = 0;
