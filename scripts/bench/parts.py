@@ -245,7 +245,7 @@ def big(setting, _):
         command = ["drain", "--once", "--json"] if "--spool" in args else ["import", os.path.join(folder, "projects"), "--json"]
         answer, seconds, _, peak = watched(setting, home, *command, more={"CLAUDE_CONFIG_DIR": os.path.join(setting.path("user"), "none")})
         if answer.get("observations") != about["observations"]:
-            setting.table.note(f"{what}: {answer.get('observations')} observations stored, {about['observations']} written")
+            setting.table.note(f"{what}: {answer.get('observations')} observations stored and {answer.get('odd')} set aside, {about['observations']} written")
         setting.table.row(f"{what}: memory, anonymous, peak", f"{peak / 1024:.0f} MB", f"{seconds:.0f} s, {about['bytes'] / 1e6 / seconds:.0f} MB/s of transcripts", "under 200 MB", peak < 200 * 1024)
         for path in (folder, home):
             shutil.rmtree(path, ignore_errors=True)
