@@ -71,6 +71,12 @@ pub fn format(at: Millis) -> String {
     format!("{time:.3}")
 }
 
+/// The processor time that this process has used; zero where it cannot be told.
+pub fn processor() -> Duration {
+    use nix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
+
 /// Measures elapsed real time, and tells when a deadline has passed.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);

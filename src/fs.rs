@@ -3,6 +3,7 @@
 //! Nothing else in the crate creates, renames, syncs or unlinks (SQLite and Tantivy do their own).
 //! It follows no symbolic link at the last part of a name it opens for writing.
 
+use crate::clock;
 use crate::step::step;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -98,14 +99,15 @@ pub fn create_new(path: &Path) -> Result<File, FsError> {
         .at("create", path)
 }
 
-/// Opens a file for appending, creating it with mode 0600; never follows a symbolic link.
+/// Opens a file for appending, creating it with mode 0600; never follows a symbolic link, never waits for a FIFO's reader.
 pub fn append_to(path: &Path) -> Result<File, FsError> {
-    let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
     OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(path).at("open", path)
 }
 
-/// Opens the file that carries a lock, creating it with mode 0600.
-pub fn open_lock(path: &Path) -> Result<File, FsError> {
+/// Opens a file that is written in place (what carries a lock, what is as short-lived as a process), creating it with mode 0600.
+pub fn open_in_place(path: &Path) -> Result<File, FsError> {
     let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
     OpenOptions::new()
         .read(true)
@@ -139,6 +141,29 @@ pub fn remove_tree(path: &Path) -> Result<(), FsError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done.at("remove", path),
     }
+}
+
+/// Removes files of a folder whose name `is_leftover` knows and that nobody touched for `age_ms`; returns how many.
+///
+/// A file from the future is young. Errors: the folder cannot be listed, or a file not removed.
+pub fn remove_leftovers(dir: &Path, age_ms: i64, is_leftover: impl Fn(&str) -> bool) -> Result<u64, FsError> {
+    let mut removed = 0;
+    for file in std::fs::read_dir(dir).at("list", dir)? {
+        let file = file.at("list", dir)?;
+        let Ok(meta) = file.metadata() else { continue };
+        let time = meta.modified().map_or(i64::MAX, |t| clock::from_system(t).0);
+        let old = clock::wall().0.saturating_sub(time) > age_ms;
+        if old && meta.is_file() && is_leftover(&file.file_name().to_string_lossy()) {
+            remove(&file.path())?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// The name is that of a neighbour through which [`replace`] works; one that stays was left by a process that died.
+pub fn is_replacement(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(".tmp")
 }
 
 /// Makes a directory and its missing parents, mode 0700 each; one that exists is left as it is.

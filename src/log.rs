@@ -1,6 +1,7 @@
 //! The log file: one line an event, `time level module: key=value … Sentence.`, size-capped, never on stdout.
 //!
-//! Logging never blocks and never fails its caller: a line that cannot be written goes to stderr, and when that is closed it is lost.
+//! Logging never blocks and never fails its caller: a line that cannot be written goes to stderr, and when that is closed or nobody reads
+//! it, it is lost.
 //! No line holds content of a transcript, at any level.
 
 use crate::{clock, config, fs};
@@ -51,8 +52,22 @@ pub fn line(level: Level, module: &str, fields: &[(&str, &dyn std::fmt::Display)
         None => Err(()),
     };
     if written.is_err() {
-        // Stderr closed as well: there is nobody left to tell.
-        drop(std::io::stderr().write_all(text.as_bytes()));
+        complain(&text);
+    }
+}
+
+/// A pipe that has room takes this much at once, whole and without waiting (POSIX: at least 512 bytes; Linux and macOS: 4096).
+const PIPE_BYTES: usize = 4096;
+
+/// Writes to stderr unless that would wait for whoever should read it. Closed, or full: there is nobody left to tell.
+fn complain(text: &str) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stderr = rustix::stdio::stderr();
+    let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if matches!(poll(&mut fds, Some(&now)), Ok(n) if n > 0) {
+        let bytes = text.as_bytes();
+        drop(std::io::stderr().write_all(bytes.get(..PIPE_BYTES).unwrap_or(bytes)));
     }
 }
 
@@ -71,6 +86,14 @@ pub fn info(module: &str, fields: &[(&str, &dyn std::fmt::Display)], sentence: &
     line(Level::Info, module, fields, sentence);
 }
 
+/// From now on a panic of this process is a line of the log. It says where, and not what: the words of a panic may quote what was in work.
+pub fn panics(module: &'static str) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let place = panic.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
+        error(module, &[("at", &place)], "A panic; please report it.");
+    }));
+}
+
 fn append(path: &Path, text: &str) -> Result<(), ()> {
     let opened = fs::append_to(path).or_else(|_| {
         let dir = path.parent().ok_or(())?;
@@ -84,7 +107,9 @@ fn append(path: &Path, text: &str) -> Result<(), ()> {
     }
     if meta.len() > CAP_BYTES {
         // Two processes may both move it: the second moves a short new log, and a few lines are lost. No line is torn.
-        fs::rename(path, &path.with_extension("log.1")).map_err(drop)?;
+        // What is far above the cap was not written by us: kept, it would break the promise for as long as the next 4 MiB take.
+        let old = path.with_extension("log.1");
+        if meta.len() > 2 * CAP_BYTES { fs::remove(path) } else { fs::rename(path, &old) }.map_err(drop)?;
         file = fs::append_to(path).map_err(drop)?;
     }
     file.write_all(text.as_bytes()).map_err(drop)

@@ -2,8 +2,11 @@
 //!
 //! Compiled to nothing unless the feature `failpoints` is on. With it, `STEP_KILL=n` makes the n-th step of
 //! the process end it with `SIGKILL`, `STEP_FAIL=n:ENOSPC` makes that step return the error,
-//! `STEP_FAIL=n+:ENOSPC` every step from the n-th on, and `STEP_STALL=n` makes the n-th step take ten seconds, like a disk that does not
-//! answer. `STEP_LOG=path` appends the name of each step passed.
+//! `STEP_FAIL=n+:ENOSPC` every step from the n-th on, `STEP_STALL=n` makes the n-th step take ten seconds, like a disk that does not
+//! answer, and `STEP_STOP=n` (or a step's name) stops the process there, once, until it gets `SIGCONT`. `STEP_LOG=path` appends the name of each step passed.
+//!
+//! Beside the steps, [`poison`] stands where foreign content is worked on: `STEP_POISON=place=how=text` makes content that holds `text`
+//! end that work by `panic`, `abort`, `kill` or `spin` (never come back). `STEP_PATIENCE_MS` shortens the wait for one that spins.
 
 use std::io;
 
@@ -24,15 +27,35 @@ pub fn step(name: &'static str) -> io::Result<()> {
     armed::pass(name)
 }
 
+/// Passes a place where foreign content is worked on: content that was chosen by `STEP_POISON` is fatal there.
+#[cfg(not(feature = "failpoints"))]
+#[inline(always)]
+pub fn poison(_place: &'static str, _content: &[u8]) {}
+
+/// Passes a place where foreign content is worked on: content that was chosen by `STEP_POISON` is fatal there.
+#[cfg(feature = "failpoints")]
+pub fn poison(place: &'static str, content: &[u8]) {
+    armed::taste(place, content);
+}
+
+/// How long to wait, milliseconds: `default`, or what `STEP_PATIENCE_MS` says in builds with the feature `failpoints`.
+pub fn patience_ms(default: i64) -> i64 {
+    if !cfg!(feature = "failpoints") {
+        return default;
+    }
+    std::env::var("STEP_PATIENCE_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
 #[cfg(feature = "failpoints")]
 mod armed {
     use std::io::{self, Write};
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     struct Plan {
         kill_at: u64,
         stall_at: u64,
+        stop_at: String,
         fail_at: u64,
         fail_on: bool,
         error: i32,
@@ -45,6 +68,7 @@ mod armed {
     fn plan() -> Plan {
         let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(0);
         let (kill_at, stall_at) = (number("STEP_KILL"), number("STEP_STALL"));
+        let stop_at = std::env::var("STEP_STOP").unwrap_or_default();
         let fail = std::env::var("STEP_FAIL").unwrap_or_default();
         let (at, name) = fail.split_once(':').unwrap_or(("0", ""));
         let fail_on = at.ends_with('+');
@@ -54,10 +78,37 @@ mod armed {
             "EROFS" => 30,
             "EDQUOT" => 122,
             "EMFILE" => 24,
+            "ENFILE" => 23,
             "EACCES" => 13,
             _ => 28,
         };
-        Plan { kill_at, stall_at, fail_at, fail_on, error, log: std::env::var_os("STEP_LOG").map(Into::into) }
+        let log = std::env::var_os("STEP_LOG").map(Into::into);
+        Plan { kill_at, stall_at, stop_at, fail_at, fail_on, error, log }
+    }
+
+    pub(super) fn taste(place: &str, content: &[u8]) {
+        static POISON: OnceLock<Option<(String, String, String)>> = OnceLock::new();
+        let poison = POISON.get_or_init(|| {
+            let text = std::env::var("STEP_POISON").ok()?;
+            let (place, rest) = text.split_once('=')?;
+            let (how, word) = rest.split_once('=')?;
+            Some((place.to_owned(), how.to_owned(), word.to_owned()))
+        });
+        let Some((at, how, word)) = poison else { return };
+        if at != place || memchr::memmem::find(content, word.as_bytes()).is_none() {
+            return;
+        }
+        match how.as_str() {
+            "panic" => panic!("poison"),
+            "abort" => std::process::abort(),
+            "kill" => {
+                let own = rustix::process::getpid();
+                rustix::process::kill_process(own, rustix::process::Signal::KILL).ok();
+            }
+            _ => loop {
+                std::hint::spin_loop();
+            },
+        }
     }
 
     pub(super) fn pass(name: &'static str) -> io::Result<()> {
@@ -70,6 +121,12 @@ mod armed {
         if n == plan.kill_at {
             let own = rustix::process::getpid();
             rustix::process::kill_process(own, rustix::process::Signal::KILL)?;
+        }
+        static STOPPED: AtomicBool = AtomicBool::new(false);
+        let stops = plan.stop_at == name || plan.stop_at == n.to_string();
+        if stops && !STOPPED.swap(true, Ordering::SeqCst) {
+            let own = rustix::process::getpid();
+            rustix::process::kill_process(own, rustix::process::Signal::STOP)?;
         }
         if n == plan.stall_at {
             #[allow(clippy::disallowed_methods, reason = "this is what a stuck disk does")]

@@ -94,6 +94,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Drain(args) => {
             log::open(&home, "drain");
+            log::panics("drain");
             drain::run(&home, &args)
         }
         command => {

@@ -18,7 +18,7 @@ impl Lock {
     pub fn take(home: &Home) -> Result<Self, DrainError> {
         fs::make_private_dir(home.root())?;
         let path = home.lock();
-        let mut file = fs::open_lock(&path)?;
+        let mut file = fs::open_in_place(&path)?;
         // Who only asks whether it is held holds it for an instant: that must not turn a drainer away.
         let (_keep, never) = crossbeam_channel::bounded::<()>(1);
         for tries in 0.. {

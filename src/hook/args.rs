@@ -12,6 +12,24 @@ pub(super) enum Only {
     Vault,
 }
 
+/// What `--help` prints. The host never asks.
+pub(super) const HELP: &str = "\
+Answer one hook of the host: read its event on stdin, leave a pointer in the spool, print what past work says, or nothing
+
+Usage: sinker hook claude <EVENT> [PROJECT] [--only capture|recall|vault] [--strict]
+
+Arguments:
+  <EVENT>    session-start, user-prompt-submit, post-tool-use, stop, session-end, ... (the host's names, in small letters with dashes)
+  [PROJECT]  The project's directory; CLAUDE_PROJECT_DIR goes before it
+
+Options:
+      --only <HALF>  Do only one half: capture, recall or vault
+      --strict       Exit with 1 when an event was understood but could not be spooled
+  -h, --help         Print help
+
+Example: echo '{\"session_id\":\"s\",\"transcript_path\":\"/tmp/s.jsonl\"}' | sinker hook claude stop
+";
+
 /// `claude <event> [PROJECT] [--only capture|recall|vault] [--strict]`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Args {

@@ -30,15 +30,18 @@ const STDIN_DEADLINE: Duration = Duration::from_millis(350);
 /// Runs a hook; `args` are those behind `hook`. Returns the exit code: 0, or 1 under `--strict`.
 pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 {
     let watch = Stopwatch::start();
+    let args: Vec<OsString> = args.collect();
+    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
+        return speak::help();
+    }
+    let args = args.into_iter();
     let Some(home) = Home::find() else {
         log::error("hook", &[], "Neither SINKER_HOME nor HOME is set; set one of them.");
         return 0;
     };
     log::open(&home, "hook");
     // A panic is our fault and must not become the host's: the hook did nothing, and says so in the log.
-    std::panic::set_hook(Box::new(|panic| {
-        log::error("hook", &[("panic", &panic)], "The hook ended in a panic; please report it.");
-    }));
+    log::panics("hook");
     std::panic::catch_unwind(|| answer(&home, args, watch)).unwrap_or(0)
 }
 
@@ -73,7 +76,7 @@ fn act(home: &Home, args: &Args, payload: &Payload) -> u8 {
     let mut code = 0;
     if args.event.captures() && args.only.is_none_or(|only| only == Only::Capture) {
         match capture::capture(home, args.event, payload) {
-            Ok(()) => {}
+            Ok(()) => starter::start_drainer_if_none(home),
             Err(error) => {
                 log::error(
                     "hook",
@@ -81,9 +84,12 @@ fn act(home: &Home, args: &Args, payload: &Payload) -> u8 {
                     &format!("The event was not spooled: {error}."),
                 );
                 code = u8::from(args.strict && error.is_ours());
+                // A home that takes no pointer has no use for a drainer, and one line about it is enough.
+                if !error.is_ours() {
+                    starter::start_drainer_if_none(home);
+                }
             }
         }
-        starter::start_drainer_if_none(home);
     }
     if args.event.recalls(payload.reason()) && args.only.is_none_or(|only| only == Only::Recall) {
         speak::speak(home, args, payload);

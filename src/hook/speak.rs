@@ -1,6 +1,6 @@
 //! Recall in a hook: reads the published index, prints one reply or nothing.
 
-use super::args::Args;
+use super::args::{self, Args};
 use super::wire::Payload;
 use super::{Event, reply, watchdog};
 use crate::config::{self, Home, ProjectMap, Secret, Settings};
@@ -22,6 +22,14 @@ pub(super) fn speak(home: &Home, args: &Args, payload: &Payload) {
     if let Err(error) = out.write_all(reply.as_bytes()).and_then(|()| out.flush()) {
         log::info("hook", &[("error", &error)], "The host did not take the reply.");
     }
+}
+
+/// Prints the help that a person asked for.
+pub(super) fn help() -> u8 {
+    let mut out = std::io::stdout().lock();
+    // A closed stdout: then nobody reads it.
+    drop(out.write_all(args::HELP.as_bytes()).and_then(|()| out.flush()));
+    0
 }
 
 fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_is_refused() {
+    fn f03_what_is_not_an_object_is_refused() {
         let cases: [(&[u8], &str); 9] = [
             (b"", "stdin is empty"),
             (b"  \n", "stdin is empty"),
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_brackets_cost_no_stack() {
+    fn f03_a_million_brackets_cost_no_stack() {
         let mut data = b"{\"a\":".to_vec();
         data.extend(std::iter::repeat_n(b'[', 1_000_000));
         data.extend(std::iter::repeat_n(b']', 1_000_000));
@@ -402,6 +402,28 @@ mod tests {
         let text = format!("{{\"prompt\":\"{}\"}}", "\\ud83d\\ude00".repeat(40_000));
         let prompt = scan(text.as_bytes(), 4096).unwrap().prompt.unwrap();
         assert!(prompt.chars().all(|c| c == '\u{1f600}') && prompt.len() > 80_000, "{}", prompt.len());
+    }
+
+    /// F03: every shipped payload, cut anywhere before its closing brace, or begun behind a byte order mark or a NUL.
+    #[test]
+    fn f03_a_payload_that_is_cut_or_begins_wrong_gives_nothing() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("spool-fixtures/payloads");
+        let mut tried = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            let whole = bytes.trim_ascii_end();
+            assert!(scan(whole, 4096).unwrap().whole);
+            for end in (0..whole.len()).step_by(whole.len() / 60 + 1).chain([whole.len() - 1]) {
+                let error = scan(&whole[..end], 512).unwrap_err();
+                assert!(matches!(error, WireError::Cut | WireError::Empty), "{end}: {error}");
+                tried += 1;
+            }
+            for head in [&b"\xef\xbb\xbf"[..], b"\0", b"}", b"x"] {
+                let error = scan(&[head, whole].concat(), 512).unwrap_err();
+                assert!(matches!(error, WireError::NotJson(_)), "{error}");
+            }
+        }
+        assert!(tried > 1_000, "{tried}");
     }
 
     proptest::proptest! {

@@ -94,7 +94,7 @@ impl Store {
         fs::make_private_dir(home.root())?;
         let path = home.store();
         // SQLite would create it with the umask's mode; its -wal and -shm take the mode of the file.
-        drop(fs::open_lock(&path)?);
+        drop(fs::open_in_place(&path)?);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, flags)?;
         connection.busy_timeout(BUSY)?;

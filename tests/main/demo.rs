@@ -186,7 +186,7 @@ fn a_new_session_is_given_the_answer_and_nothing_off_topic() {
 
 /// F16, F53: whatever is stored, these print nothing; with no index at all, nothing does.
 #[test]
-fn events_that_may_not_speak_print_nothing_and_without_an_index_none_does() {
+fn f16_events_that_may_not_speak_print_nothing_and_without_an_index_none_does() {
     let sandbox = Sandbox::new();
     replay(&sandbox);
     let (first, fresh) = (sandbox.copy(), sandbox.sibling());

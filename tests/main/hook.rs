@@ -1,6 +1,6 @@
 //! Capture: one complete pointer file an event, nothing on stdout, whatever comes in on stdin (D1, D2, D9).
 
-use crate::support::{Fixture, Out, Running, Sandbox, Transcript, aim, eventually, fixtures, payload};
+use crate::support::{Fixture, Out, Running, Sandbox, Transcript, aim, eventually, fifo, fixtures, payload};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -176,7 +176,7 @@ fn a_transcript_that_does_not_exist_yet_has_cursor_zero() {
 
 /// F02, F03.
 #[test]
-fn input_that_is_no_payload_is_silent_logged_and_leaves_nothing() {
+fn f03_input_that_is_no_payload_is_silent_logged_and_leaves_nothing() {
     let (first, transcript) = world();
     let good = payload("Stop", &first, &transcript).to_string();
     let nested = vec![b'['; 1_000_000];
@@ -203,7 +203,7 @@ fn input_that_is_no_payload_is_silent_logged_and_leaves_nothing() {
 
 /// F04.
 #[test]
-fn missing_and_wrong_fields_cost_only_themselves() {
+fn f04_missing_and_wrong_fields_cost_only_themselves() {
     let (first, transcript) = world();
     let good = payload("PostToolUse.Bash", &first, &transcript);
     let set = |field: &str, value: Value| {
@@ -240,17 +240,10 @@ fn missing_and_wrong_fields_cost_only_themselves() {
 
 /// F12.
 #[test]
-fn paths_that_cannot_be_a_transcript_are_refused_without_being_opened() {
+fn f12_paths_that_cannot_be_a_transcript_are_refused_without_being_opened() {
     let (first, transcript) = world();
     let place = |name: &str| first.root().join(name).to_str().unwrap().to_owned();
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        place("fifo.jsonl"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
-        0,
-    )
-    .unwrap();
+    fifo(std::path::Path::new(&place("fifo.jsonl")));
     std::fs::create_dir(place("folder.jsonl")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", place("link.jsonl")).unwrap();
     let up = format!("{}/../{}.jsonl", transcript.path.parent().unwrap().display(), transcript.session);
@@ -278,7 +271,7 @@ fn paths_that_cannot_be_a_transcript_are_refused_without_being_opened() {
 
 /// F13.
 #[test]
-fn no_session_id_can_name_a_path_and_each_still_drains() {
+fn f13_no_session_id_can_name_a_path_and_each_still_drains() {
     let long = "s".repeat(4096);
     let ids = ["../../../etc/passwd", "a/b", "a\nb", "a.b", ".", "..", "_cmd", "日本", "a b", &long];
     for id in ids {
@@ -310,7 +303,7 @@ fn start_hook(sandbox: &Sandbox, event: &str) -> Running {
 
 /// F02.
 #[test]
-fn a_stdin_that_never_closes_does_not_hold_the_hook() {
+fn f02_a_stdin_that_never_closes_does_not_hold_the_hook() {
     let (sandbox, transcript) = world();
     let mut silent = start_hook(&sandbox, "stop");
     let mut half = start_hook(&sandbox, "stop");
@@ -336,7 +329,7 @@ fn a_stdin_that_never_closes_does_not_hold_the_hook() {
 /// F05. Linux only: the peak of memory is read from /proc.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_payload_of_200_mb_costs_little_memory() {
+fn f05_a_payload_of_200_mb_costs_little_memory() {
     let (sandbox, transcript) = world();
     let mut event = payload("PostToolUse.Read", &sandbox, &transcript);
     event.as_object_mut().unwrap().remove("tool_response");
@@ -368,7 +361,7 @@ fn a_payload_of_200_mb_costs_little_memory() {
 
 /// F06, F07, in a way that holds for root, too: the folder is a file.
 #[test]
-fn a_spool_that_cannot_be_written_is_logged_and_fails_only_under_strict() {
+fn f06_a_spool_that_cannot_be_written_is_logged_and_fails_only_under_strict() {
     let (sandbox, transcript) = world();
     std::fs::write(sandbox.at("spool"), "in the way").unwrap();
     let stop = payload("Stop", &sandbox, &transcript);
@@ -385,7 +378,7 @@ fn a_spool_that_cannot_be_written_is_logged_and_fails_only_under_strict() {
 }
 
 #[test]
-fn a_hook_without_any_home_says_one_line_and_succeeds() {
+fn f07_a_hook_without_any_home_says_one_line_and_succeeds() {
     let (sandbox, transcript) = world();
     let mut command = sandbox.command(&["hook", "claude", "stop"]);
     command.env_remove("HOME").env_remove("SINKER_HOME");
@@ -399,7 +392,7 @@ fn a_hook_without_any_home_says_one_line_and_succeeds() {
 
 /// F14, F01: whatever moment the host ends the hook at, `new/` holds a whole pointer or none.
 #[test]
-fn a_hook_ended_by_the_host_leaves_a_whole_pointer_or_none() {
+fn f14_a_hook_ended_by_the_host_leaves_a_whole_pointer_or_none() {
     let (sandbox, transcript) = world();
     let text = format!("{}\n", payload("Stop", &sandbox, &transcript));
     for n in 0..20_u64 {
@@ -476,7 +469,7 @@ fn drainers(sandbox: &Sandbox) -> Vec<i32> {
 }
 
 #[test]
-fn a_disk_that_does_not_answer_does_not_hold_the_hook() {
+fn f14_a_disk_that_does_not_answer_does_not_hold_the_hook() {
     let (sandbox, transcript) = world();
     let payload = payload("Stop", &sandbox, &transcript).to_string();
     sandbox.hook_raw("stop", payload.as_bytes());

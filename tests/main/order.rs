@@ -31,7 +31,7 @@ fn a_fork_inside_a_turn_gives_the_same_rows_in_any_order() {
 
 /// F10, D4: other content under a known id is a revision; which one is current does not depend on what was read first.
 #[test]
-fn two_contents_of_one_record_are_revisions_whatever_was_read_first() {
+fn f10_two_contents_of_one_record_are_revisions_whatever_was_read_first() {
     let sandbox = Sandbox::new();
     let mut first = Transcript::new(&sandbox, 21);
     first.prompt("Which buoy is it?").says("The red one.").says("It blinks twice.").flush();
@@ -61,7 +61,7 @@ fn two_contents_of_one_record_are_revisions_whatever_was_read_first() {
 
 /// F10: three files of one session, two contents of one record: the one that lies farthest is current, and only its files are touched.
 #[test]
-fn the_revision_that_lies_farthest_is_current_in_every_order() {
+fn f10_the_revision_that_lies_farthest_is_current_in_every_order() {
     let sandbox = Sandbox::new();
     let edit = |path: &str, pad: usize, name: &str| {
         let mut transcript = Transcript::new(&sandbox, 24);

@@ -3,6 +3,7 @@
 mod hook;
 mod index;
 mod life;
+mod log;
 mod spool;
 mod store;
 mod transcript;

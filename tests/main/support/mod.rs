@@ -1,12 +1,14 @@
 //! A world of its own for each test: home, host folder, project, spool, and the binary in it.
 
 mod payload;
+mod root;
 mod run;
 mod transcript;
 mod wait;
 
 pub use payload::{Fixture, aim, fixtures, payload};
-pub use run::{Out, Running};
+pub use root::{fifo, is_root, long, shell};
+pub use run::{Out, Running, to_end};
 pub use transcript::{Noise, Transcript};
 pub use wait::{eventually, within};
 

@@ -60,7 +60,7 @@ impl fmt::Display for Out {
 }
 
 /// Runs to the end, or to [`LIMIT`].
-pub(super) fn to_end(command: Command, stdin: &[u8]) -> Out {
+pub fn to_end(command: Command, stdin: &[u8]) -> Out {
     let mut running = Running::start(command);
     // A process that does not read all of its input is fine: it closes the pipe.
     running.stdin.take().unwrap().write_all(stdin).ok();
@@ -119,6 +119,36 @@ impl Running {
         let err = self.readers.pop().unwrap().join().unwrap();
         let out = self.readers.pop().unwrap().join().unwrap();
         Out::new(status, &out, &err)
+    }
+
+    #[cfg(all(feature = "failpoints", target_os = "linux"))]
+    /// Waits until a signal, or the process itself, has stopped it. False when it ended instead. Linux only.
+    pub fn stops(&mut self) -> bool {
+        let stat = format!("/proc/{}/stat", self.pid());
+        let mut ended = false;
+        let stopped = super::within(LIMIT, || {
+            ended = self.child.try_wait().unwrap().is_some();
+            let text = std::fs::read_to_string(&stat).unwrap_or_default();
+            ended || text.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T'))
+        });
+        assert!(stopped, "neither stopped nor ended");
+        !ended
+    }
+
+    #[cfg(target_os = "linux")]
+    /// The most anonymous memory seen until it ends or `limit` passes, KiB; `look` is called each time. Linux only.
+    pub fn peak_kib(&mut self, limit: Duration, mut look: impl FnMut(&Self)) -> u64 {
+        let status = format!("/proc/{}/status", self.pid());
+        let mut peak = 0;
+        super::within(limit, || {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find(|l| l.starts_with("RssAnon:")).unwrap_or_default().to_owned();
+            let kib = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+            peak = std::cmp::max(peak, kib);
+            look(self);
+            self.child.try_wait().unwrap().is_some()
+        });
+        peak
     }
 
     /// Waits with stdin held open. `None` when it did not end within `limit`.
