@@ -125,8 +125,8 @@ mod armed {
         static STOPPED: AtomicBool = AtomicBool::new(false);
         let stops = plan.stop_at == name || plan.stop_at == n.to_string();
         if stops && !STOPPED.swap(true, Ordering::SeqCst) {
-            let own = rustix::process::getpid();
-            rustix::process::kill_process(own, rustix::process::Signal::STOP)?;
+            // To this thread, which stops before it goes on; a signal to the process may find another one first.
+            nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP)?;
         }
         if n == plan.stall_at {
             #[allow(clippy::disallowed_methods, reason = "this is what a stuck disk does")]

@@ -5,6 +5,7 @@ use super::exit::Failure;
 use super::output::{self, Paint};
 use crate::config::{Home, Settings};
 use crate::drain::{self, Mode, Options};
+use std::path::PathBuf;
 
 /// Bring spool and transcripts into the store and publish the index.
 #[derive(clap::Args)]
@@ -18,6 +19,12 @@ pub(super) struct Args {
     /// Print the result as JSON (with --once)
     #[arg(long)]
     json: bool,
+    /// Only read this transcript and throw away what it gives: set by a drainer that fears it
+    #[arg(long, hide = true, value_name = "PATH")]
+    probe: Option<PathBuf>,
+    /// Read a last line without a newline, too
+    #[arg(long, hide = true, requires = "probe")]
+    last_line: bool,
     /// Begin a session of its own: set by the hook that starts a drainer
     #[arg(long, hide = true)]
     detached: bool,
@@ -27,6 +34,10 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     if args.detached {
         // Refused for a group leader, who needs none.
         rustix::process::setsid().ok();
+    }
+    if let Some(path) = &args.probe {
+        drain::probe(home, path, args.last_line)?;
+        return Ok(Exit::Done);
     }
     let idle_exit_ms = args.idle_exit.map(|s| i64::from(s) * 1000);
     let mode = if args.once { Mode::Once } else { Mode::Serve { idle_exit_ms } };

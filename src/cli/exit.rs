@@ -4,6 +4,7 @@ use super::output;
 use crate::drain::DrainError;
 use crate::index::IndexError;
 use crate::recall::RecallError;
+use crate::spool::SpoolError;
 use crate::store::StoreError;
 use std::process::ExitCode;
 
@@ -123,6 +124,11 @@ impl From<DrainError> for Failure {
             DrainError::NoSuchPath(_) => {
                 Self::new(what).hint("`sinker import` without a path takes the host's own folder")
             }
+            DrainError::Spool(SpoolError::Split(_)) => Self::new(what)
+                .hint("unmount it there, or let SINKER_HOME name a directory that lies on one file system"),
+            DrainError::Stuck => Self::new(what)
+                .hint("`sinker drain --once` makes it; log/drain.log has more")
+                .exit(Exit::Failed),
             DrainError::Stopped => Self::new(what).hint("`sinker drain --once` goes on where it stopped"),
             _ => Self::new(what).hint("`sinker config show` names the paths; check their permissions"),
         }

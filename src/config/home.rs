@@ -72,6 +72,14 @@ impl Home {
     pub fn starting(&self) -> PathBuf {
         self.root.join("state/starting")
     }
+    /// `state/reading`: the transcript that the drainer reads just now.
+    pub fn reading(&self) -> PathBuf {
+        self.root.join("state/reading")
+    }
+    /// `state/suspects`: transcripts over which a drainer died.
+    pub fn suspects(&self) -> PathBuf {
+        self.root.join("state/suspects")
+    }
     /// `state/projects`: directory → project id.
     pub fn projects(&self) -> PathBuf {
         self.root.join("state/projects")

@@ -6,10 +6,11 @@ use super::machine::{Event, Request};
 use super::prepare;
 use super::publish::Order;
 use super::run::{Asked, Drainer};
+use super::suspects::Caution;
 use super::sweep;
 use crate::config::Project;
 use crate::spool::{self, Claimed, Entry, SpoolError};
-use crate::{fs, log};
+use crate::{clock, fs, log};
 use crossbeam_channel::{Sender, bounded};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,24 @@ use std::path::{Path, PathBuf};
 /// Entries claimed at once.
 const CLAIM: usize = 1_024;
 
+/// Nobody takes this long to replace a file. Units: milliseconds.
+const LEFTOVER_AGE_MS: i64 = 60_000;
+/// Behind an event the host may write for a while; an entry that has waited longer needs no second look. Units: milliseconds.
+const FRESH_MS: i64 = 60_000;
+
+/// The event is of now, or of a clock that cannot be compared with ours.
+fn is_fresh(entry: &Entry) -> bool {
+    clock::parse(&entry.time).is_none_or(|time| clock::now().0.saturating_sub(time.0) < FRESH_MS)
+}
+
 impl Drainer {
-    pub(super) fn requests(&self, list: Vec<Request>, more: bool) -> Event {
+    pub(super) fn requests(&self, mut list: Vec<Request>, more: bool) -> Event {
+        list.retain_mut(|request| {
+            let caution = self.caution(&request.path, request.command.is_some());
+            request.suspect = caution != Caution::Plain;
+            // What is set aside is not looked for; who asks is told.
+            caution != Caution::Refused || request.entry.is_some()
+        });
         Event::Requests { now_ms: self.progress.now_ms(), list, more }
     }
 
@@ -31,7 +48,8 @@ impl Drainer {
                 .filter_map(|(path, _)| Some(path.file_name()?.to_string_lossy().into_owned())),
         );
         let home = self.options.home.clone();
-        let batch = match spool::claim(&home, CLAIM, &busy) {
+        self.watch.keep(&home);
+        let batch = match spool::claim(&home, CLAIM, &busy, &mut self.backlog) {
             // Somebody removed the folders under us: make them again, and watch the new ones.
             Err(SpoolError::List { .. }) if prepare(&home).is_ok() => {
                 self.watch.renew(&home);
@@ -44,14 +62,20 @@ impl Drainer {
             }
             Ok(batch) => batch,
         };
-        self.progress.recovered("spool");
+        match &batch.fault {
+            None => self.progress.recovered("spool"),
+            Some(error) => {
+                log::warn("drain", &[("error", error)], "An entry could not be taken; it is tried again.");
+                self.progress.failed("spool", error.to_string());
+            }
+        }
         self.progress.odd(batch.odd);
         for id in &batch.refused {
             let error = Some("the drainer could not read the command; spool/odd says why".to_owned());
             self.reply(id, &home.spool_odd().join(id), &Reply { error, ..Reply::default() });
         }
         self.newer.extend(batch.newer);
-        let more = batch.claimed.len() >= CLAIM;
+        let more = batch.claimed.len() >= CLAIM || !self.backlog.is_empty();
         let mut list = Vec::new();
         let mut events = Vec::new();
         let mut seen = BTreeSet::new();
@@ -78,7 +102,7 @@ impl Drainer {
             path: entry.transcript.clone(),
             entry: Some(name.clone()),
             last_line: ended,
-            look_again: true,
+            look_again: is_fresh(&entry),
             ..Request::default()
         });
         if let Some(own) = entry.agent.as_ref().and_then(|a| a.transcript.clone())
@@ -91,6 +115,25 @@ impl Drainer {
         }
         self.claims.insert(name, (path, entry));
         Ok(())
+    }
+
+    /// Removes what processes left that died: hooks in `spool/tmp`, drainers beside the files they replaced.
+    fn sweep_leftovers(&self) {
+        let home = &self.options.home;
+        let pointers = spool::sweep_tmp(home);
+        let others = [home.state(), home.replies(), home.shown(), home.index()].into_iter().map(|dir| {
+            match fs::remove_leftovers(&dir, LEFTOVER_AGE_MS, fs::is_replacement) {
+                Err(error) if error.is_missing() => Ok(0),
+                removed => removed,
+            }
+        });
+        match std::iter::once(pointers).chain(others).sum::<Result<u64, _>>() {
+            Ok(0) => {}
+            Ok(files) => {
+                log::info("drain", &[("files", &files)], "Files were removed that dead processes had left.");
+            }
+            Err(error) => log::warn("drain", &[("error", &error)], "A leftover could not be removed."),
+        }
     }
 
     /// The session's other files, where they have grown.
@@ -189,9 +232,7 @@ impl Drainer {
     }
 
     pub(super) fn sweep(&self) -> Result<Event, DrainError> {
-        if let Err(error) = spool::sweep_tmp(&self.options.home) {
-            log::warn("drain", &[("error", &error)], "spool/tmp could not be swept.");
-        }
+        self.sweep_leftovers();
         self.progress.recovered("read");
         let known = self.store.files()?;
         let mut found = BTreeSet::new();

@@ -41,6 +41,8 @@ pub struct Request {
     pub last_line: bool,
     /// Look at the file again a little later: the host writes late.
     pub look_again: bool,
+    /// A drainer died over this file: it is read when nothing else waits.
+    pub suspect: bool,
 }
 
 /// A file to read, with everything that asked for it.
@@ -133,7 +135,7 @@ pub struct Desk {
     mode: Mode,
     waiting: BTreeMap<PathBuf, Waiting>,
     /// Of those waiting, the ones that may be read: what a session announced before what a sweep found, then as they came.
-    order: BTreeSet<(bool, u64, PathBuf)>,
+    order: BTreeSet<(Rank, u64, PathBuf)>,
     /// Of those waiting, the ones that failed, with the time of their next try.
     later: BTreeSet<(i64, PathBuf)>,
     active: BTreeMap<PathBuf, Waiting>,
@@ -162,8 +164,20 @@ pub struct Desk {
 struct Waiting {
     job: Job,
     tries: u32,
-    rank: (bool, u64),
+    rank: (Rank, u64),
     due: Option<i64>,
+}
+
+/// Whose turn it is first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// A session, or a person.
+    #[default]
+    Announced,
+    /// A sweep.
+    Found,
+    /// Nobody: it may end the drainer, and the others should be stored by then.
+    Suspect,
 }
 
 /// Files in work at once. The reader takes one after another; the others are read and wait for their transaction, or wait to be read.
@@ -173,6 +187,8 @@ pub(super) const MAX_ACTIVE: usize = 128;
 const MAX_TRIES: u32 = 4;
 /// No more entries are claimed than this: the rest waits in `new/`, where it takes no memory.
 const MAX_CLAIMED: usize = 4_096;
+/// No more looks than this are kept in mind.
+const MAX_LOOKS: usize = 32_768;
 const SCAN_EVERY_MS: i64 = 2_000;
 const SWEEP_EVERY_MS: i64 = 600_000;
 /// A drainer that may leave waits for looks that come within this.
@@ -292,12 +308,18 @@ fn running(mut desk: Desk, event: Event) -> (State, Vec<Effect>) {
 impl Desk {
     /// Puts a request to the job of its file, wherever that is; else makes one.
     fn ask(&mut self, request: Request) {
-        if request.look_again && matches!(self.mode, Mode::Serve { .. }) {
+        // A flood of events is not followed one by one: what the host writes late is then found by a sweep.
+        let follows = matches!(self.mode, Mode::Serve { .. }) && self.looks.len() < MAX_LOOKS;
+        if request.look_again && follows {
             self.looks.extend(LOOKS_MS.iter().map(|wait| (self.now + wait, request.path.clone())));
             self.events.insert(request.path.clone(), self.now);
         }
         let path = request.path.clone();
-        let announced = request.entry.is_some() || request.command.is_some();
+        let rank = match request {
+            Request { suspect: true, .. } => Rank::Suspect,
+            Request { entry: None, command: None, .. } => Rank::Found,
+            _ => Rank::Announced,
+        };
         self.claimed += usize::from(request.entry.is_some());
         let job = Job {
             path: request.path,
@@ -311,11 +333,11 @@ impl Desk {
                 None => drop(self.again.insert(path, job)),
             }
         } else {
-            self.wait(job, announced);
+            self.wait(job, rank);
         }
     }
 
-    fn wait(&mut self, job: Job, announced: bool) {
+    fn wait(&mut self, job: Job, rank: Rank) {
         let path = job.path.clone();
         let count = self.count;
         self.count += 1;
@@ -324,10 +346,10 @@ impl Desk {
         let before = waiting.rank;
         if new {
             waiting.job = job;
-            waiting.rank = (!announced, count);
+            waiting.rank = (rank, count);
         } else {
             waiting.job.merge(job);
-            waiting.rank.0 &= !announced;
+            waiting.rank.0 = if rank == Rank::Suspect { rank } else { waiting.rank.0.min(rank) };
         }
         if waiting.due.is_none() {
             self.order.remove(&(before.0, before.1, path.clone()));
@@ -341,8 +363,8 @@ impl Desk {
         if stored {
             self.claimed = self.claimed.saturating_sub(done.job.entries.len());
             if let Some(again) = again {
-                let announced = !again.entries.is_empty() || !again.commands.is_empty();
-                self.wait(again, announced);
+                let nobody = again.entries.is_empty() && again.commands.is_empty();
+                self.wait(again, if nobody { Rank::Found } else { Rank::Announced });
             }
             return self.release(done.job.commands);
         }
@@ -425,8 +447,14 @@ impl Desk {
             }
         }
         while self.active.len() < MAX_ACTIVE
-            && let Some((_, _, path)) = self.order.pop_first()
+            && let Some((rank, count, path)) = self.order.pop_first()
         {
+            let others = !self.active.is_empty() || self.awaited > 0 || self.more;
+            if rank == Rank::Suspect && others {
+                // What it may take with it is stored first.
+                self.order.insert((rank, count, path));
+                break;
+            }
             let Some(waiting) = self.waiting.remove(&path) else { continue };
             let job = waiting.job.clone();
             self.active.insert(path, waiting);
@@ -451,6 +479,11 @@ impl Desk {
 }
 
 impl Job {
+    /// A person asked for this file.
+    pub(super) fn is_named(&self) -> bool {
+        !self.commands.is_empty()
+    }
+
     fn merge(&mut self, other: Self) {
         self.entries.extend(other.entries);
         self.commands.extend(other.commands);

@@ -10,6 +10,7 @@
 //! disk slows the reader and not the memory. Whoever holds `drain.lock` may write store and index; nobody else does.
 
 mod account;
+mod apart;
 mod clean;
 mod commands;
 mod figures;
@@ -20,10 +21,12 @@ mod progress;
 mod publish;
 mod read;
 mod run;
+mod suspects;
 mod sweep;
 mod watch;
 mod write;
 
+pub use apart::probe;
 pub use commands::{Reply, ask};
 pub use figures::StatusFile;
 pub use lock::{Lock, is_held};
@@ -60,6 +63,11 @@ pub enum DrainError {
     /// The second signal: everything was left as it was.
     #[error("stopped at once; what was in work will be done again")]
     Stopped,
+    /// The reader computes over one piece of a transcript and does not come back; the next drainer will know.
+    #[error(
+        "a transcript could not be read in any reasonable time; the next try is made apart from the others"
+    )]
+    Stuck,
     /// A path given to import does not exist.
     #[error("there is nothing at {}", .0.display())]
     NoSuchPath(PathBuf),
@@ -70,5 +78,6 @@ fn prepare(home: &Home) -> Result<(), DrainError> {
     fs::make_private_dir(home.root())?;
     fs::make_private_dir(&home.state())?;
     spool::prepare(home)?;
+    spool::check_file_system(home)?;
     Ok(())
 }

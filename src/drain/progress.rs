@@ -19,6 +19,8 @@ pub struct Progress {
     index_seq: AtomicU64,
     index_documents: AtomicU64,
     moved_ms: AtomicI64,
+    /// When the reader began with the piece it has in hand; negative while it has none.
+    reads_ms: AtomicI64,
     errors: Mutex<BTreeMap<&'static str, String>>,
 }
 
@@ -36,6 +38,7 @@ impl Default for Progress {
             index_seq: AtomicU64::new(0),
             index_documents: AtomicU64::new(0),
             moved_ms: AtomicI64::new(0),
+            reads_ms: AtomicI64::new(-1),
             errors: Mutex::new(BTreeMap::new()),
         }
     }
@@ -64,6 +67,17 @@ impl Progress {
     pub(super) fn read(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.moved();
+    }
+
+    /// The reader begins with a piece of a file, or has ended with it.
+    pub(super) fn reads(&self, begins: bool) {
+        let since = if begins { self.now_ms() } else { -1 };
+        self.reads_ms.store(since, Ordering::Relaxed);
+    }
+
+    /// When the reader began with the piece it has in hand. Units: milliseconds of [`Progress::now_ms`].
+    pub(super) fn reads_since_ms(&self) -> Option<i64> {
+        Some(self.reads_ms.load(Ordering::Relaxed)).filter(|since| *since >= 0)
     }
 
     pub(super) fn file(&self) {

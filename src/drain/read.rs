@@ -1,22 +1,25 @@
 //! The reader stage: a file from its cursor to its end, parsed and redacted, in parcels of bounded size.
 
+use super::DrainError;
 use super::account::{Lines, Sessions};
+use super::apart::{self, Tried};
 use super::clean::{Place, clean};
 use super::machine::Job;
 use super::progress::Progress;
+use super::suspects::{Caution, REFUSED, Suspects};
 use super::sweep::SETTLE_MS;
-use crate::config::Project;
+use crate::config::{Home, Project};
 use crate::redact::{Redactor, Report};
 use crate::spool::{Entry, Odd};
 use crate::store::{self, FileState};
 use crate::transcript::{Context, Cursor, Mark, Parsed, RawLine, Reader, Verdict, parse};
-use crate::{clock, id};
-use crossbeam_channel::{Receiver, SendError, Sender};
+use crate::{clock, id, step};
+use crossbeam_channel::{Receiver, SendError, Sender, bounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A file to read.
 pub(super) struct Task {
@@ -30,6 +33,8 @@ pub(super) struct Task {
     pub entries: Vec<(PathBuf, Entry)>,
     /// The project of its sessions, where a person named one.
     pub given: Option<Project>,
+    /// What is known against the file.
+    pub caution: Caution,
 }
 
 /// What goes to the writer. A task gives any number of batches, then one end.
@@ -107,7 +112,10 @@ pub(super) fn run(
     redactor: Redactor,
     halt: Arc<AtomicBool>,
     progress: Arc<Progress>,
+    home: Home,
+    suspects: Arc<Mutex<Suspects>>,
 ) {
+    let suspects = || suspects.lock().unwrap_or_else(PoisonError::into_inner);
     for task in tasks {
         // What waits in the channel when a signal comes is left to the next drainer.
         if halt.load(Ordering::Relaxed) {
@@ -116,9 +124,35 @@ pub(super) fn run(
             }
             continue;
         }
+        let refused = match task.caution {
+            Caution::Plain | Caution::Last => None,
+            Caution::Refused => Some(End::Odd(REFUSED.to_owned())),
+            Caution::Apart => match apart::try_apart(&home, &task.path, task.job.last_line, &halt) {
+                Tried::Survived => None,
+                Tried::Fatal => {
+                    suspects().convict(&task.path);
+                    Some(End::Odd(REFUSED.to_owned()))
+                }
+                Tried::Unknown(why) => Some(End::Failed(why)),
+                Tried::Halted => Some(End::Halted),
+            },
+        };
+        if let Some(end) = refused {
+            if parcels.send(Parcel::End(Box::new(task), end)).is_err() {
+                return;
+            }
+            continue;
+        }
+        suspects().begin(&task.path, task.state.offset);
+        progress.reads(true);
         let read = catch_unwind(AssertUnwindSafe(|| {
             Stretch::new(&task, &parcels, &redactor, &progress).read(&halt)
         }));
+        progress.reads(false);
+        suspects().end();
+        if matches!(read, Ok(Ok(End::Read))) {
+            suspects().acquit(&task.path);
+        }
         let end = match read {
             Ok(Ok(end)) => end,
             // The writer is gone: the process ends.
@@ -130,6 +164,18 @@ pub(super) fn run(
             return;
         }
     }
+}
+
+/// Reads a task to its end and throws away what it gave. Errors: no thread can be had.
+pub(super) fn discard(task: &Task, redactor: &Redactor, progress: &Progress) -> Result<(), DrainError> {
+    let (parcels, thrown) = bounded(2);
+    let sink = std::thread::Builder::new().spawn(move || thrown.iter().for_each(drop));
+    let sink = sink.map_err(|e| DrainError::Start(e.to_string()))?;
+    // What cannot be read will be told by the drainer itself.
+    drop(Stretch::new(task, &parcels, redactor, progress).read(&AtomicBool::new(false)));
+    drop(parcels);
+    drop(sink.join());
+    Ok(())
 }
 
 fn failed(error: &io::Error) -> End {
@@ -216,23 +262,19 @@ impl<'a> Stretch<'a> {
             if !line.complete {
                 // Half written, or whole and only waiting for its newline: stored when nobody will add to it. The
                 // cursor stays before it in any case.
-                if take_last && let RawLine::Whole(bytes) = &line.content {
-                    let parsed = parse(bytes);
-                    if !matches!(parsed, Parsed::Odd(_)) {
-                        self.take(parsed, bytes, line.from);
-                        self.forget_count(counted == Some(line.from));
-                        self.state.settled = line.to;
-                    }
+                if take_last
+                    && let RawLine::Whole(bytes) = &line.content
+                    && self.line(bytes, line.from).is_ok()
+                {
+                    self.forget_count(counted == Some(line.from));
+                    self.state.settled = line.to;
                 }
                 break;
             }
             match &line.content {
                 RawLine::Whole(bytes) => {
-                    let parsed = parse(bytes);
-                    if let Parsed::Odd(why) = parsed {
+                    if let Err(why) = self.line(bytes, line.from) {
                         self.odd(why, line.from, line.to);
-                    } else {
-                        self.take(parsed, bytes, line.from);
                     }
                 }
                 RawLine::Long { len, sha256 } => {
@@ -259,6 +301,21 @@ impl<'a> Stretch<'a> {
         self.state.size = self.state.size.max(self.state.settled).min(meta.len().max(self.state.settled));
         self.send(&reader)?;
         Ok(End::Read)
+    }
+
+    /// Takes a line that lies at byte `at`, or says why it is odd. One that ends in a panic is odd, too, and its neighbours go on.
+    fn line(&mut self, bytes: &[u8], at: u64) -> Result<(), &'static str> {
+        let taken = catch_unwind(AssertUnwindSafe(|| {
+            step::poison("read::line", bytes);
+            match parse(bytes) {
+                Parsed::Odd(why) => Err(why),
+                parsed => {
+                    self.take(parsed, bytes, at);
+                    Ok(())
+                }
+            }
+        }));
+        taken.unwrap_or(Err("reading it ended in a panic"))
     }
 
     /// Takes the count of the batch's first line back.
@@ -289,7 +346,11 @@ impl<'a> Stretch<'a> {
         let batch = std::mem::take(&mut self.batch);
         self.begin();
         self.progress.read(std::mem::take(&mut self.bytes));
-        Ok(self.parcels.send(Parcel::Batch(Box::new(batch)))?)
+        // A writer that is slow must not make the reader look stuck.
+        self.progress.reads(false);
+        let sent = self.parcels.send(Parcel::Batch(Box::new(batch)));
+        self.progress.reads(true);
+        Ok(sent?)
     }
 
     fn odd(&mut self, why: &str, from: u64, to: u64) {

@@ -5,20 +5,21 @@ use super::machine::{self, Effect, Event, Job, Mode, Request, State};
 use super::progress::Progress;
 use super::publish::{Order, Pace, Publisher};
 use super::read::{self, Task};
+use super::suspects::{Caution, Suspects};
 use super::sweep;
 use super::watch::Watch;
 use super::write::Writer;
-use super::{DrainError, Lock, prepare};
+use super::{DrainError, Lock, apart, prepare};
 use crate::config::{Home, Project, Secret};
 use crate::redact::{Redactor, Report};
-use crate::spool::Entry;
+use crate::spool::{Backlog, Entry};
 use crate::store::{Figures, Reader, Store};
-use crate::{fs, index, log};
+use crate::{clock, fs, index, log};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -63,10 +64,10 @@ pub fn run(options: &Options, observe: &mut dyn FnMut(&Progress)) -> Result<Outc
     let mut drainer = Drainer::start(options)?;
     let before = drainer.figures()?;
     let exit = drainer.work(observe)?;
-    if exit == Exit::AtOnce {
+    if exit != Exit::InOrder {
         // The threads end with the process; what they had in hand was not committed.
         std::mem::forget(lock);
-        return Err(DrainError::Stopped);
+        return Err(if exit == Exit::Stuck { DrainError::Stuck } else { DrainError::Stopped });
     }
     let outcome = drainer.finish(&before)?;
     observe(&Progress::default());
@@ -96,6 +97,7 @@ fn start(error: impl std::fmt::Display) -> DrainError {
 enum Exit {
     InOrder,
     AtOnce,
+    Stuck,
 }
 
 /// The longest a stage may be silent while files are in work before the heartbeat stops.
@@ -117,6 +119,10 @@ pub(super) struct Drainer {
     pub(super) threads: Vec<JoinHandle<()>>,
     pub(super) claims: BTreeMap<String, (PathBuf, Entry)>,
     pub(super) newer: HashSet<String>,
+    pub(super) backlog: Backlog,
+    suspects: Arc<Mutex<Suspects>>,
+    /// The piece that the reader has in hand: since when, and the processor time used until then.
+    piece: (i64, Duration),
     pub(super) commands: BTreeMap<String, (PathBuf, Asked)>,
     /// Files whose project a person named in a command.
     pub(super) given: BTreeMap<PathBuf, Project>,
@@ -172,12 +178,17 @@ impl Drainer {
             progress: Arc::clone(&progress),
             hold,
             projects: BTreeMap::new(),
+            panics: BTreeMap::new(),
         };
         let redactor = Redactor::new(&secret);
         let own_redactor = Redactor::new(&secret);
+        let suspects = Arc::new(Mutex::new(Suspects::open(home)));
         let (halted, read_progress) = (Arc::clone(&halt), Arc::clone(&progress));
+        let (read_home, suspected) = (home.clone(), Arc::clone(&suspects));
         let threads = vec![
-            spawn("read", move || read::run(task_queue, parcels, redactor, halted, read_progress))?,
+            spawn("read", move || {
+                read::run(task_queue, parcels, redactor, halted, read_progress, read_home, suspected)
+            })?,
             spawn("write", move || writer.run(store))?,
             spawn("publish", move || publisher.run(commits, order_queue))?,
         ];
@@ -198,6 +209,9 @@ impl Drainer {
             threads,
             claims: BTreeMap::new(),
             newer: HashSet::new(),
+            backlog: Backlog::default(),
+            suspects,
+            piece: (-1, Duration::ZERO),
             commands: BTreeMap::new(),
             given: BTreeMap::new(),
             board,
@@ -229,6 +243,14 @@ impl Drainer {
                         effect => events.extend(self.perform(effect)?),
                     }
                 }
+            }
+            if self.is_stuck() {
+                log::error(
+                    "drain",
+                    &[],
+                    "The reader does not come back from a piece of a transcript; this drainer ends.",
+                );
+                return Ok(Exit::Stuck);
             }
             observe(&self.progress);
             self.board.write(&self.options.home, &self.store, &self.progress, &self.redactor, false);
@@ -277,6 +299,27 @@ impl Drainer {
         })
     }
 
+    /// The reader has had one piece in hand for longer than any takes, and it is not the disk it waits for. A thread cannot be ended,
+    /// a process can.
+    fn is_stuck(&mut self) -> bool {
+        let Some(since) = self.progress.reads_since_ms() else { return false };
+        let limit = apart::patience_ms();
+        if since != self.piece.0 {
+            self.piece = (since, clock::processor());
+        }
+        let used = clock::processor().saturating_sub(self.piece.1).as_millis();
+        self.progress.now_ms() - since > limit && i64::try_from(used).unwrap_or(i64::MAX) > limit / 2
+    }
+
+    fn suspects(&self) -> MutexGuard<'_, Suspects> {
+        self.suspects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known against a file; somebody asked for it by name.
+    pub(super) fn caution(&self, path: &Path, named: bool) -> Caution {
+        self.suspects().caution(path, named || self.options.mode == Mode::Import)
+    }
+
     pub(super) fn expect(&self, files: &[PathBuf]) {
         let bytes = files.iter().filter_map(|path| path.symlink_metadata().ok()).map(|m| m.len()).sum();
         self.progress.expect(files.len() as u64, bytes);
@@ -313,7 +356,8 @@ impl Drainer {
         // Kept until the file is stored: a failed one is read again with the same entries.
         self.claims.extend(kept);
         let given = self.given.get(&job.path).cloned().or_else(|| self.options.project.clone());
-        let task = Task { job, path, state, entries: taken, given };
+        let caution = self.caution(&path, job.is_named());
+        let task = Task { job, path, state, entries: taken, given, caution };
         let sent = self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
         if sent {
             Ok(Vec::new())

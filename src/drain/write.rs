@@ -7,9 +7,10 @@ use crate::config::{self, Home, ProjectMap, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
 use crate::store::{Change, SessionFacts, Store, StoreError, Write};
-use crate::{clock, fs, id, index, log};
+use crate::{clock, fs, id, index, log, step};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,12 @@ pub(super) struct Writer {
     pub hold: Duration,
     /// Directories whose project was looked up.
     pub projects: BTreeMap<PathBuf, config::Project>,
+    /// Panics in a row, by file.
+    pub panics: BTreeMap<PathBuf, u32>,
 }
+
+/// After so many panics a file is set aside: the cause is in it, and its neighbours share its transactions.
+const MAX_PANICS: u32 = 3;
 
 /// A transaction is committed at this many rows, whatever comes.
 const TRANSACTION_ROWS: usize = 8_000;
@@ -73,10 +79,12 @@ impl Writer {
         let mut next = Some(first);
         while let Some(parcel) = next.take() {
             match (&mut write, parcel) {
+                (Ok(_), Parcel::Batch(batch)) if self.is_fatal(&batch.name) => {}
                 (Ok(write), Parcel::Batch(batch)) if !lost.contains(&batch.name) => {
-                    names.insert(batch.name.clone());
+                    let name = batch.name.clone();
+                    names.insert(name.clone());
                     if fault.is_none() {
-                        fault = self.apply(write, *batch, pending).err();
+                        fault = self.guarded(&name, |own| own.apply(write, *batch, pending)).err();
                     }
                 }
                 (Err(_), Parcel::Batch(batch)) => {
@@ -84,13 +92,17 @@ impl Writer {
                 }
                 (_, Parcel::Batch(_)) => {}
                 (write, Parcel::End(task, end)) => {
-                    let end = if lost.remove(&task.job.path) {
-                        End::Failed("its rows were lost with their transaction".to_owned())
-                    } else {
-                        end
+                    let name = task.job.path.clone();
+                    let was_lost = lost.remove(&name);
+                    let end = match end {
+                        End::Read if self.is_fatal(&name) => {
+                            End::Odd("storing it ended in a panic again and again".to_owned())
+                        }
+                        _ if was_lost => End::Failed("its rows were lost with their transaction".to_owned()),
+                        end => end,
                     };
-                    if let (Ok(write), None) = (write, &fault) {
-                        fault = self.end(write, &task, &end, pending).err();
+                    if let (Ok(write), None, false) = (write, &fault, self.is_fatal(&name)) {
+                        fault = self.guarded(&name, |own| own.end(write, &task, &end, pending)).err();
                     }
                     pending.ended.push((*task, end));
                 }
@@ -112,6 +124,26 @@ impl Writer {
             write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
         }
         write.commit().map(|seq| u64::try_from(seq).unwrap_or(0))
+    }
+
+    fn is_fatal(&self, name: &Path) -> bool {
+        self.panics.get(name).is_some_and(|times| *times >= MAX_PANICS)
+    }
+
+    /// Does a part of a transaction. A panic in it is a fault of that transaction, which is rolled back, and counted against the file.
+    fn guarded(
+        &mut self,
+        name: &Path,
+        work: impl FnOnce(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            step::poison("write::apply", name.as_os_str().as_encoded_bytes());
+            work(self)
+        }));
+        done.unwrap_or_else(|_| {
+            *self.panics.entry(name.to_path_buf()).or_default() += 1;
+            Err(StoreError::Io(std::io::Error::other("a panic while a transcript was stored")))
+        })
     }
 
     fn apply(
@@ -287,7 +319,10 @@ impl Writer {
                     log::warn("drain", &[("why", why)], "A transcript could not be read; it is tried again.")
                 }
                 End::Odd(why) => self.set_aside(&task, why),
-                End::Read | End::Absent => self.unlink(&task),
+                End::Read | End::Absent => {
+                    self.panics.remove(&task.job.path);
+                    self.unlink(&task);
+                }
                 // Its entries stay in `cur/`: the next drainer goes on with them.
                 End::Halted => {}
             }

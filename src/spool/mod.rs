@@ -12,5 +12,7 @@ mod write;
 pub use entry::{Agent, Command, Entry, EntryError, FORMAT};
 pub use name::{SpoolName, safe_id};
 pub use odd::{Odd, quarantine, write_report};
-pub use scan::{Batch, Claimed, Counts, SpoolError, claim, counts, prepare, sweep_tmp, waits};
+pub use scan::{
+    Backlog, Batch, Claimed, Counts, SpoolError, check_file_system, claim, counts, prepare, sweep_tmp, waits,
+};
 pub use write::{command, publish};

@@ -154,7 +154,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_id_gives_a_name_that_stays_in_its_folder(session in ".*", tail in proptest::option::of(".*"), cursor: u64) {
+        fn f13_any_id_gives_a_name_that_stays_in_its_folder(session in ".*", tail in proptest::option::of(".*"), cursor: u64) {
             let name = SpoolName::event(&session, cursor, "stop", tail.as_deref());
             let text = name.to_string();
             prop_assert!(!text.contains('/') && !text.contains('\0') && text.len() < 255);

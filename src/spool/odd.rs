@@ -34,11 +34,14 @@ impl Odd {
     }
 }
 
-/// Moves a claimed file to `odd/` under its own name, with its reason beside it.
+/// Moves a claimed file to `odd/` under its own name, or with a number behind it where that is taken, and its reason beside it.
 ///
 /// The reason is written first: a file in `odd/` always has one. Errors: those of `fs`.
 pub fn quarantine(home: &Home, file: &Path, odd: &Odd) -> Result<(), FsError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let free = |name: &String| home.spool_odd().join(name).symlink_metadata().is_err();
+    let numbered = (2..10_000).map(|n| format!("{name}.{n}"));
+    let name = std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or(name);
     write_report(home, &name, odd)?;
     fs::rename(file, &home.spool_odd().join(name))
 }

@@ -123,7 +123,7 @@ fn spooled() -> (Sandbox, String) {
 }
 
 #[test]
-fn a_hook_killed_at_any_step_leaves_a_whole_pointer_or_none() {
+fn f01_a_hook_killed_at_any_step_leaves_a_whole_pointer_or_none() {
     let (sandbox, transcript) = world();
     let undisturbed = sandbox.sibling();
     undisturbed.drain_once();
@@ -148,7 +148,7 @@ fn a_hook_killed_at_any_step_leaves_a_whole_pointer_or_none() {
 }
 
 #[test]
-fn a_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
+fn f17_a_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
     let (start, expected) = spooled();
     at_every_step(&start, Fault::Kill, &["drain", "--once"], "", |home, _| recovers(home, &expected));
 }
@@ -161,7 +161,7 @@ fn a_drain_without_space_at_any_step_ends_in_the_undisturbed_result() {
 
 /// The second drain finds a store, an index and a cursor: other steps than the first.
 #[test]
-fn a_later_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
+fn f17_a_later_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
     let (sandbox, mut transcript) = world();
     sandbox.drain_once();
     transcript.prompt("And the other gauge?").says("It was right.").flush();

@@ -388,7 +388,7 @@ fn each_ending_signal_ends_the_drainer_cleanly() {
 
 /// F21, F22: a watcher only wakes; without one the timers find everything.
 #[test]
-fn a_running_drainer_stores_what_a_hook_announces_with_and_without_a_watcher() {
+fn f22_a_running_drainer_stores_what_a_hook_announces_with_and_without_a_watcher() {
     for watch in ["on", "off"] {
         let sandbox = Sandbox::new();
         let mut command = sandbox.command(&["drain"]);
@@ -413,7 +413,7 @@ fn a_running_drainer_stores_what_a_hook_announces_with_and_without_a_watcher() {
 
 /// F23.
 #[test]
-fn a_spool_deleted_under_a_running_drainer_comes_back() {
+fn f23_a_spool_deleted_under_a_running_drainer_comes_back() {
     let sandbox = Sandbox::new();
     let mut drainer = sandbox.start(&["drain"]);
     eventually("it runs", || running(&sandbox));

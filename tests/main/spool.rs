@@ -1,6 +1,6 @@
 //! The spool: many writers at once, and files that are none of ours (D2, D10).
 
-use crate::support::{Running, Sandbox, Transcript, payload};
+use crate::support::{Running, Sandbox, Transcript, long, payload};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
@@ -25,21 +25,23 @@ fn at_once(sandbox: &Sandbox, event: &str, payloads: &[Value]) {
     }
 }
 
-/// F11.
+/// F11. Forty rounds; a thousand, as the list of faults says, with `SINKER_TEST_LONG`.
 #[test]
-fn fifty_hooks_in_a_storm_leave_fifty_whole_pointers() {
+fn f11_fifty_hooks_at_once_in_a_storm_leave_whole_pointers_and_none_is_lost() {
     let (sandbox, transcript) = world();
     let sample = payload("PostToolUse.Bash", &sandbox, &transcript);
-    let payloads: Vec<Value> = (0..50)
-        .map(|n| {
+    let rounds = long(40, 1_000);
+    let doorbell = |worker: usize| {
+        for round in 0..rounds {
             let mut payload = sample.clone();
-            payload["tool_use_id"] = format!("toolu_{n:02}").into();
-            payload
-        })
-        .collect();
-    at_once(&sandbox, "post-tool-use", &payloads);
+            payload["tool_use_id"] = format!("toolu_{worker:02}_{round:04}").into();
+            sandbox.hook("post-tool-use", &payload).assert_silent("post-tool-use");
+        }
+    };
+    let doorbell = &doorbell;
+    std::thread::scope(|scope| (0..50).for_each(|worker| drop(scope.spawn(move || doorbell(worker)))));
     let names = sandbox.spool("new");
-    assert_eq!(names.len(), 50);
+    assert_eq!(names.len(), 50 * rounds);
     for name in &names {
         let bytes = std::fs::read(sandbox.at("spool/new").join(name)).unwrap();
         let entry: Value = serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{name} is torn: {e}"));
@@ -47,7 +49,7 @@ fn fifty_hooks_in_a_storm_leave_fifty_whole_pointers() {
     }
     assert!(sandbox.spool("tmp").is_empty());
     let account = sandbox.drain_once();
-    assert_eq!(account["entries"], 50, "{account}");
+    assert_eq!(account["entries"], 50 * rounds, "{account}");
     assert_eq!(account["observations"], 2, "{account}");
     assert!(
         sandbox.spool("new").is_empty() && sandbox.spool("cur").is_empty() && sandbox.spool("odd").is_empty()
@@ -56,15 +58,18 @@ fn fifty_hooks_in_a_storm_leave_fifty_whole_pointers() {
 
 /// F09.
 #[test]
-fn the_same_event_four_times_at_once_is_one_pointer_and_one_set_of_rows() {
+fn f09_the_same_event_four_times_at_once_is_one_pointer_and_one_set_of_rows() {
     let (sandbox, transcript) = world();
     let once = sandbox.sibling();
-    let stop = payload("Stop", &sandbox, &transcript);
-    for _ in 0..5 {
-        at_once(&sandbox, "stop", &vec![stop.clone(); 4]);
-        assert_eq!(sandbox.spool("new").len(), 1);
+    let sample = payload("PostToolUse.Bash", &sandbox, &transcript);
+    for round in 0..100 {
+        let mut event = sample.clone();
+        event["tool_use_id"] = format!("toolu_{round:03}").into();
+        at_once(&sandbox, "post-tool-use", &vec![event; 4]);
+        assert_eq!(sandbox.spool("new").len(), round + 1);
     }
-    sandbox.drain_once();
+    assert_eq!(sandbox.drain_once()["entries"], 100);
+    let stop = payload("Stop", &sandbox, &transcript);
     at_once(&sandbox, "stop", &vec![stop.clone(); 4]);
     sandbox.drain_once();
     once.hook("stop", &stop).assert_silent("stop");
@@ -74,7 +79,7 @@ fn the_same_event_four_times_at_once_is_one_pointer_and_one_set_of_rows() {
 
 /// F19.
 #[test]
-fn foreign_files_go_to_odd_with_their_reason_and_harm_no_neighbour() {
+fn f19_foreign_files_go_to_odd_with_their_reason_and_harm_no_neighbour() {
     let (sandbox, transcript) = world();
     sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
     let new = sandbox.at("spool/new");
@@ -115,7 +120,7 @@ fn foreign_files_go_to_odd_with_their_reason_and_harm_no_neighbour() {
 
 /// F20.
 #[test]
-fn stale_temporary_files_are_swept_and_fresh_ones_stay() {
+fn f20_stale_temporary_files_are_swept_and_fresh_ones_stay() {
     let (sandbox, transcript) = world();
     sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
     let tmp = sandbox.at("spool/tmp");
@@ -129,7 +134,7 @@ fn stale_temporary_files_are_swept_and_fresh_ones_stay() {
 
 /// F17: what a dead drainer had claimed is not forgotten.
 #[test]
-fn an_entry_claimed_by_a_dead_drainer_is_drained() {
+fn f17_an_entry_claimed_by_a_dead_drainer_is_drained() {
     let (sandbox, transcript) = world();
     sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
     let name = sandbox.spool("new").pop().unwrap();

@@ -53,6 +53,20 @@ fn a_file_is_in_work_once_and_then_again_for_what_came_meanwhile() {
     assert_eq!(state.busy().collect::<Vec<_>>(), ["2", "3"]);
 }
 
+/// F25: what it may take with it is stored first.
+#[test]
+fn f25_a_suspect_is_read_when_nothing_else_is_in_work() {
+    let suspect = Request { suspect: true, ..request("a", "1") };
+    let begin = [Event::Tick(0), requests(1, vec![suspect, request("b", "2")])];
+    check(SERVE, &begin, &["Read b 2"]);
+    let later = [begin.to_vec(), vec![requests(2, vec![request("c", "3")])]].concat();
+    check(SERVE, &later, &["Read c 3"]);
+    let one_left = [later, vec![finished(3, "b", true)]].concat();
+    check(SERVE, &one_left, &[]);
+    let alone = [one_left, vec![finished(4, "c", true)]].concat();
+    check(SERVE, &alone, &["Read a 1"]);
+}
+
 #[test]
 fn a_failure_waits_longer_each_time_and_keeps_its_entries() {
     let failed = [Event::Tick(0), requests(0, vec![request("a", "1")]), finished(0, "a", false)];
