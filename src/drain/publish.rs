@@ -163,6 +163,8 @@ impl Publisher {
                             &[("error", &error)],
                             "Indexing stopped; it is tried again with the next commit.",
                         );
+                        // See `publish`: what it holds is not sure any more.
+                        self.writer = None;
                         return;
                     }
                 }
@@ -198,7 +200,17 @@ impl Publisher {
     }
 
     fn publish(&mut self, fresh: bool) -> Result<(), PublishError> {
-        self.read_in()?;
+        let done = self.read_in().and_then(|()| self.commit(fresh));
+        if done.is_err() {
+            // 1. A commit fails: the documents that the writer held are gone with its threads. 2. The next commit of the same writer
+            // goes well, without them, and says a sequence that includes them. 3. They are missing from then on, and no start finds
+            // a gap. So a writer that has failed is not used again: a new one begins where the last good commit ended.
+            self.writer = None;
+        }
+        done
+    }
+
+    fn commit(&mut self, fresh: bool) -> Result<(), PublishError> {
         if fresh || self.written > self.shown {
             let Some(writer) = &mut self.writer else { return Ok(()) };
             writer.commit(self.written)?;

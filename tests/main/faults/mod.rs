@@ -2,6 +2,7 @@
 
 mod hook;
 mod index;
+mod kernel;
 mod life;
 mod log;
 mod poison;

@@ -1,11 +1,13 @@
 //! A world of its own for each test: home, host folder, project, spool, and the binary in it.
 
+mod kernel;
 mod payload;
 mod root;
 mod run;
 mod transcript;
 mod wait;
 
+pub use kernel::{Mount, hits, inject, run_to_end};
 pub use payload::{Fixture, aim, fixtures, payload};
 pub use root::{fifo, is_root, long, shell};
 pub use run::{Out, Running, to_end};
