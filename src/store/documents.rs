@@ -374,9 +374,9 @@ impl Write<'_> {
         if mark.is_prompt {
             self.dirty(session, "turn", &mark.document.to_string())?;
         }
-        // The turn it lies in; for a prompt, the turn that it ends.
+        // The turn it lies in; for a prompt, the turn that it ends. Another index makes a long turn cost the square of its length.
         let mut query = self.transaction.prepare_cached(
-            "SELECT document FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = 0 AND (at_ms, at) < (?2, ?3)
+            "SELECT document FROM links INDEXED BY links_prompts WHERE session = ?1 AND is_prompt = 1 AND agent = 0 AND (at_ms, at) < (?2, ?3)
              ORDER BY at_ms DESC, at DESC, document DESC LIMIT 1",
         )?;
         let prompt: Option<i64> =

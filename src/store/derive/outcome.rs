@@ -75,7 +75,7 @@ fn holders(write: &Write<'_>, prompt: i64) -> Result<Vec<(String, i64, Option<Pl
 fn next_prompt(write: &Write<'_>, session: i64, after: Option<Place>) -> Result<Option<Place>, StoreError> {
     let (ms, at) = after.unwrap_or((i64::MIN, i64::MIN));
     let mut query = write.transaction.prepare_cached(
-        "SELECT at_ms, at FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = 0 AND (at_ms, at) > (?2, ?3)
+        "SELECT at_ms, at FROM links INDEXED BY links_prompts WHERE session = ?1 AND is_prompt = 1 AND agent = 0 AND (at_ms, at) > (?2, ?3)
          ORDER BY at_ms, at LIMIT 1",
     )?;
     Ok(query.query_row(params![session, ms, at], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
