@@ -4,7 +4,7 @@
 //! It follows no symbolic link at the last part of a name it opens for writing.
 
 use crate::clock;
-use crate::step::step;
+use crate::step::{Did, did, step};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -70,8 +70,10 @@ pub fn publish(tmp: &Path, to: &Path, bytes: &[u8], sync: Sync) -> Result<(), Fs
 fn write_new(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
     let mut file = create_new(path)?;
     step("fs::write").and_then(|()| file.write_all(bytes)).at("write", path)?;
+    did(Did::Write(path));
     if sync == Sync::Yes {
         step("fs::sync").and_then(|()| file.sync_data()).at("sync", path)?;
+        did(Did::Sync(path));
     }
     Ok(())
 }
@@ -94,9 +96,11 @@ pub fn replace(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
 
 /// Creates a file that must not exist yet (`O_EXCL`), mode 0600. Errors: `AlreadyExists` and the rest.
 pub fn create_new(path: &Path) -> Result<File, FsError> {
-    step("fs::create")
+    let file = step("fs::create")
         .and_then(|()| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path))
-        .at("create", path)
+        .at("create", path)?;
+    did(Did::Create(path));
+    Ok(file)
 }
 
 /// Opens a file for appending, creating it with mode 0600; never follows a symbolic link, never waits for a FIFO's reader.
@@ -123,7 +127,9 @@ pub fn open_in_place(path: &Path) -> Result<File, FsError> {
 /// Renames within one file system; an existing target is replaced.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that renames")]
 pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
-    step("fs::rename").and_then(|()| std::fs::rename(from, to)).at("rename", from)
+    step("fs::rename").and_then(|()| std::fs::rename(from, to)).at("rename", from)?;
+    did(Did::Rename(from, to));
+    Ok(())
 }
 
 /// Removes a file; one that is already gone is fine.
@@ -131,7 +137,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
 pub fn remove(path: &Path) -> Result<(), FsError> {
     match step("fs::remove").and_then(|()| std::fs::remove_file(path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done.at("remove", path),
+        done => done.map(|()| did(Did::Remove(path))).at("remove", path),
     }
 }
 
@@ -139,7 +145,7 @@ pub fn remove(path: &Path) -> Result<(), FsError> {
 pub fn remove_tree(path: &Path) -> Result<(), FsError> {
     match step("fs::remove_tree").and_then(|()| std::fs::remove_dir_all(path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done.at("remove", path),
+        done => done.map(|()| did(Did::RemoveTree(path))).at("remove", path),
     }
 }
 
@@ -168,12 +174,32 @@ pub fn is_replacement(name: &str) -> bool {
 
 /// Makes a directory and its missing parents, mode 0700 each; one that exists is left as it is.
 pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)
+    let missing: Vec<&Path> = path.ancestors().take_while(|dir| !dir.is_dir()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)?;
+    for dir in missing.iter().rev() {
+        did(Did::MakeDir(dir));
+        sync_name(dir)?;
+    }
+    Ok(())
+}
+
+/// Syncs the folder that a new directory lies in: a synced file in a directory that a power cut takes away is no promise kept.
+fn sync_name(dir: &Path) -> Result<(), FsError> {
+    match dir.parent().map_or(Ok(()), sync_dir) {
+        // A folder that may be written but not listed cannot be opened to be synced.
+        Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
+    }
 }
 
 /// Syncs a directory, so that names in it survive a power cut.
 pub fn sync_dir(path: &Path) -> Result<(), FsError> {
-    step("fs::sync_dir").and_then(|()| File::open(path)).and_then(|dir| dir.sync_all()).at("sync", path)
+    step("fs::sync_dir").and_then(|()| File::open(path)).and_then(|dir| dir.sync_all()).at("sync", path)?;
+    did(Did::SyncDir(path));
+    Ok(())
 }
 
 /// Sets a file's modification time to now: the heartbeat's beat.
@@ -214,7 +240,8 @@ pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
 /// Errors: any step but "exists"; `tmp` is removed in every case.
 pub fn publish_once(tmp: &Path, to: &Path, bytes: &[u8]) -> Result<(), FsError> {
     write_new(tmp, bytes, Sync::Yes)?;
-    let linked = step("fs::link").and_then(|()| std::fs::hard_link(tmp, to));
+    let linked =
+        step("fs::link").and_then(|()| std::fs::hard_link(tmp, to)).map(|()| did(Did::Link(tmp, to)));
     remove(tmp)?;
     match linked {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

@@ -4,11 +4,52 @@
 //! the process end it with `SIGKILL`, `STEP_FAIL=n:ENOSPC` makes that step return the error,
 //! `STEP_FAIL=n+:ENOSPC` every step from the n-th on, `STEP_STALL=n` makes the n-th step take ten seconds, like a disk that does not
 //! answer, and `STEP_STOP=n` (or a step's name) stops the process there, once, until it gets `SIGCONT`. `STEP_LOG=path` appends the name of each step passed.
+//! `STEP_RECORD=dir` writes down what each operation [`Did`], in order and with contents, so that a test can make the states in which a
+//! power cut may leave a disk.
 //!
 //! Beside the steps, [`poison`] stands where foreign content is worked on: `STEP_POISON=place=how=text` makes content that holds `text`
 //! end that work by `panic`, `abort`, `kill` or `spin` (never come back). `STEP_PATIENCE_MS` shortens the wait for one that spins.
 
 use std::io;
+use std::path::Path;
+
+/// An operation on files that has been done.
+#[derive(Debug, Clone, Copy)]
+pub enum Did<'a> {
+    /// A file was made, empty.
+    Create(&'a Path),
+    /// A file holds all that it will hold.
+    Write(&'a Path),
+    /// Its content was synced.
+    Sync(&'a Path),
+    /// A synced file was put in the place of another by a rename.
+    Replace(&'a Path),
+    /// A file was renamed.
+    Rename(&'a Path, &'a Path),
+    /// A file got a second name.
+    Link(&'a Path, &'a Path),
+    /// A file was removed.
+    Remove(&'a Path),
+    /// A directory was removed, with all in it.
+    RemoveTree(&'a Path),
+    /// A directory was made.
+    MakeDir(&'a Path),
+    /// The names in a directory were synced.
+    SyncDir(&'a Path),
+    /// A transaction of the database at this path was answered.
+    Commit(&'a Path),
+}
+
+/// Records an operation, where `STEP_RECORD` asks for it.
+#[cfg(not(feature = "failpoints"))]
+#[inline(always)]
+pub fn did(_did: Did<'_>) {}
+
+/// Records an operation, where `STEP_RECORD` asks for it.
+#[cfg(feature = "failpoints")]
+pub fn did(did: Did<'_>) {
+    record::record(did);
+}
 
 /// Passes a kill point named `module::what`; an injected error comes back as the `io::Error` of that name.
 ///
@@ -136,5 +177,55 @@ mod armed {
             return Err(io::Error::from_raw_os_error(plan.error));
         }
         Ok(())
+    }
+}
+
+#[cfg(feature = "failpoints")]
+mod record {
+    use super::Did;
+    use std::io::{self, Write};
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, OnceLock, PoisonError};
+
+    static DIR: OnceLock<Option<PathBuf>> = OnceLock::new();
+    static NEXT: Mutex<u64> = Mutex::new(0);
+
+    pub(super) fn record(did: Did<'_>) {
+        let Some(dir) = DIR.get_or_init(|| std::env::var_os("STEP_RECORD").map(PathBuf::from)) else {
+            return;
+        };
+        let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
+        *next += 1;
+        let kept = |path: &Path, end: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            match std::fs::copy(PathBuf::from(name), dir.join(format!("{next:06}{end}"))) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+                copied => copied,
+            }
+        };
+        let (what, path, to) = match did {
+            Did::Create(path) => ("create", path, path),
+            Did::Write(path) => ("write", path, path),
+            Did::Sync(path) => ("sync", path, path),
+            Did::Replace(path) => ("replace", path, path),
+            Did::Rename(from, to) => ("rename", from, to),
+            Did::Link(from, to) => ("link", from, to),
+            Did::Remove(path) => ("remove", path, path),
+            Did::RemoveTree(path) => ("remove-tree", path, path),
+            Did::MakeDir(path) => ("make-dir", path, path),
+            Did::SyncDir(path) => ("sync-dir", path, path),
+            Did::Commit(path) => ("commit", path, path),
+        };
+        let copied = match did {
+            Did::Write(path) | Did::Replace(path) => kept(path, ""),
+            Did::Commit(path) => kept(path, "").and_then(|_| kept(path, "-wal")),
+            _ => Ok(0),
+        };
+        let line =
+            serde_json::json!({ "n": *next, "did": what, "path": path, "to": to, "lost": copied.is_err() });
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.join("log"));
+        // The driver sees a record that is short of one, since the numbers run on.
+        log.and_then(|mut log| log.write_all(format!("{line}\n").as_bytes())).ok();
     }
 }

@@ -123,6 +123,12 @@ impl Writer {
         if !pending.ended.is_empty() && write.is_behind()? {
             write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
         }
+        // 1. A range of a transcript is lost, which the transaction counts. 2. It is committed. 3. The process dies before the reason
+        // lies in `odd/`, and the next one finds nothing left to tell. So the reasons come first; a transaction that fails is done
+        // again, and gives the same names.
+        for (name, odd) in &pending.odd {
+            spool::write_report(&self.home, name, odd)?;
+        }
         write.commit().map(|seq| u64::try_from(seq).unwrap_or(0))
     }
 
@@ -259,11 +265,12 @@ impl Writer {
         odd.path = Some(path);
         (odd.from, odd.to) = (Some(state.settled), Some(end));
         let name = id::short(&id::sha256(task.path.to_string_lossy().as_bytes()), 16).to_owned();
-        let name = format!("lost.{name}.{:016x}", state.settled);
-        if !self.home.spool_odd().join(format!("{name}.why")).exists() {
-            write.count_lines(file, "lost", "range", 1)?;
+        let place = format!("{:016x}", state.settled);
+        // An entry that is done again tells the same.
+        if write.lines(file, "lost", &place)? == 0 {
+            write.count_lines(file, "lost", &place, 1)?;
+            pending.odd.push((format!("lost.{name}.{place}"), odd));
         }
-        pending.odd.push((name, odd));
         Ok(())
     }
 
@@ -299,12 +306,7 @@ impl Writer {
 
     /// The transaction holds: entries go, the index is told, the machine hears of it.
     fn settle(&mut self, seq: u64, pending: Pending) {
-        for (name, odd) in &pending.odd {
-            if let Err(error) = spool::write_report(&self.home, name, odd) {
-                log::warn("drain", &[("error", &error)], "A report of something odd could not be written.");
-            }
-            self.progress.odd(1);
-        }
+        pending.odd.iter().for_each(|_| self.progress.odd(1));
         if pending.new_project {
             self.publish_projects();
         }

@@ -5,15 +5,16 @@
 //! apart, and a reader that loses a file to the clean-up opens again.
 
 use crate::fs;
-use crate::step::step;
-use std::io;
+use crate::step::{Did, did, step};
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite, WatchCallback,
+    WatchHandle, WritePtr,
 };
 
 /// The name of Tantivy's list of segments.
@@ -113,7 +114,9 @@ impl Directory for WriteDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.inner.delete(path)
+        self.inner.delete(path)?;
+        did(Did::Remove(&self.root.join(path)));
+        Ok(())
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
@@ -135,9 +138,10 @@ impl Directory for WriteDirectory {
             opened => opened,
         }?;
         // Still empty: nobody can have read anything of it.
-        std::fs::set_permissions(self.root.join(path), std::fs::Permissions::from_mode(0o600))
-            .map_err(failed)?;
-        Ok(file)
+        let full = self.root.join(path);
+        std::fs::set_permissions(&full, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        did(Did::Create(&full));
+        Ok(recorded(file, full))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -146,12 +150,16 @@ impl Directory for WriteDirectory {
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         step("index::replace")?;
-        self.inner.atomic_write(path, data)
+        self.inner.atomic_write(path, data)?;
+        did(Did::Replace(&self.root.join(path)));
+        Ok(())
     }
 
     fn sync_directory(&self) -> io::Result<()> {
         step("index::sync_dir")?;
-        self.inner.sync_directory()
+        self.inner.sync_directory()?;
+        did(Did::SyncDir(&self.root));
+        Ok(())
     }
 
     fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
@@ -160,5 +168,39 @@ impl Directory for WriteDirectory {
 
     fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         Ok(WatchHandle::empty())
+    }
+}
+
+/// Tells the recorder what a file held when it was whole and synced.
+struct Recorded {
+    inner: WritePtr,
+    path: PathBuf,
+}
+
+/// Only with kill points is there a recorder: without them the file is as it was.
+fn recorded(file: WritePtr, path: PathBuf) -> WritePtr {
+    if cfg!(feature = "failpoints") {
+        WritePtr::with_capacity(0, Box::new(Recorded { inner: file, path }))
+    } else {
+        file
+    }
+}
+
+impl Write for Recorded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl TerminatingWrite for Recorded {
+    fn terminate_ref(&mut self, token: AntiCallToken) -> io::Result<()> {
+        self.inner.terminate_ref(token)?;
+        did(Did::Write(&self.path));
+        did(Did::Sync(&self.path));
+        Ok(())
     }
 }

@@ -152,6 +152,14 @@ impl Write<'_> {
         Ok(())
     }
 
+    /// How many lines of a file were counted so.
+    pub fn lines(&self, file: FileRow, class: &str, kind: &str) -> Result<i64, StoreError> {
+        let sql = "SELECT lines FROM line_counts WHERE file = ?1 AND class = ?2 AND kind = ?3";
+        let found =
+            self.transaction.prepare_cached(sql)?.query_row(params![file, class, kind], |row| row.get(0));
+        Ok(found.optional()?.unwrap_or(0))
+    }
+
     /// Keeps size and hash of a record that nobody said.
     pub fn silent(
         &mut self,

@@ -27,7 +27,7 @@ pub use sessions::{ProjectRow, SessionFacts};
 
 use crate::config::Home;
 use crate::fs;
-use crate::step::step;
+use crate::step::{Did, did, step};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -176,8 +176,10 @@ impl Write<'_> {
                 .prepare_cached("UPDATE meta SET value = value + ?2 WHERE key = ?1")?
                 .execute(rusqlite::params![key, added])?;
         }
+        let path = self.transaction.path().map(PathBuf::from).unwrap_or_default();
         self.transaction.commit()?;
         (*self.kept.0, *self.kept.1) = (self.seq, self.open);
+        did(Did::Commit(&path));
         step("store::committed")?;
         Ok(self.seq)
     }

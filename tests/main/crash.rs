@@ -14,8 +14,10 @@ const TOO_MANY: usize = 1500;
 
 /// What is done at step n.
 #[derive(Clone, Copy)]
-enum Fault {
+pub enum Fault {
+    /// `SIGKILL`.
     Kill,
+    /// The step fails with `ENOSPC`.
     NoSpace,
 }
 
@@ -36,7 +38,7 @@ fn world() -> (Sandbox, Transcript) {
 }
 
 /// Runs `args` with a fault at n = 1, 2, 3 … in a fresh copy of `start` each, until a run passes fewer than n steps; after each, `after`.
-fn at_every_step(
+pub fn at_every_step(
     start: &Sandbox,
     fault: Fault,
     args: &[&str],

@@ -258,28 +258,6 @@ fn a_transcript_deep_in_folders_is_imported() {
     );
 }
 
-/// F33, D10.
-#[test]
-fn a_transcript_deleted_before_it_was_read_is_a_lost_range() {
-    let sandbox = Sandbox::new();
-    let mut transcript = Transcript::new(&sandbox, 10);
-    transcript.prompt("Will this be read?").flush();
-    sandbox.hook("stop", &payload("Stop", &sandbox, &transcript)).assert_silent("stop");
-    let absent = Transcript::new(&sandbox, 11);
-    sandbox.hook("session-start", &payload("SessionStart.startup", &sandbox, &absent)).assert_silent("start");
-    std::fs::remove_file(&transcript.path).unwrap();
-    sandbox.drain_once();
-    let status = sandbox.json(&["status"]);
-    assert_eq!(status["lost_ranges"], 1, "a session that never wrote a file lost nothing: {status}");
-    assert!(sandbox.spool("new").is_empty() && sandbox.spool("cur").is_empty());
-    let report = sandbox.spool("odd").into_iter().find(|n| n.ends_with(".why")).expect("a report");
-    let why: Value =
-        serde_json::from_slice(&std::fs::read(sandbox.at("spool/odd").join(report)).unwrap()).unwrap();
-    assert!(why["path"].as_str().is_some_and(|p| p.ends_with(".jsonl")), "{why}");
-    sandbox.drain_once();
-    assert_eq!(sandbox.json(&["status"])["lost_ranges"], 1, "counted once");
-}
-
 /// D13, section 3: text over 1 MiB is kept as head, tail, size and hash.
 #[test]
 fn a_huge_text_is_kept_in_part_and_its_neighbours_whole() {

@@ -152,5 +152,5 @@ fn f41_a_full_file_system_keeps_the_pointer_until_there_is_room() {
 /// Eight letters of a generator: no word of a language, and no secret either.
 fn word(state: &mut u64) -> String {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (0..8).map(|i| char::from(b'a' + (*state >> (16 + i * 5) & 15) as u8)).collect()
+    (0..8).map(|i| char::from(b'a' + ((*state >> (16 + i * 5)) & 15) as u8)).collect()
 }

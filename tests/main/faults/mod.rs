@@ -1,13 +1,16 @@
 //! What Sinker must survive, one function a fault, named by its number: `f19_…` is row F19 of the list in `docs::faults`.
 
+mod actors;
 mod hook;
 mod index;
 mod kernel;
 mod life;
 mod log;
 mod poison;
+mod power;
 mod spool;
 mod spool_watch;
 mod spool_week;
 mod store;
 mod transcript;
+mod transcript_scale;

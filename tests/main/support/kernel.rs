@@ -24,10 +24,10 @@ impl Mount {
     /// An empty file system in memory, at a folder that exists. `size` as mount takes it, `256k`.
     pub fn tmpfs(at: &Path, size: &str) -> Option<Self> {
         let options = format!("size={size},mode=0700");
-        Self::mount(at, &["-t", "tmpfs", "-o", &options, "tmpfs"])
+        Self::put(at, &["-t", "tmpfs", "-o", &options, "tmpfs"])
     }
 
-    fn mount(at: &Path, args: &[&str]) -> Option<Self> {
+    fn put(at: &Path, args: &[&str]) -> Option<Self> {
         if !as_root() {
             return None;
         }
@@ -100,4 +100,20 @@ fn wrap(command: &Command, program: &str, args: &[&str]) -> Command {
 fn quiet(mut command: Command) -> bool {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
+}
+
+/// Anonymous resident memory of a process, MiB: what it holds itself, without the files it has mapped. `None` when it is gone, or the
+/// system has no `/proc`.
+pub fn anon_mib(pid: u32) -> Option<u64> {
+    proc_number(pid, "status", "RssAnon:").map(|kib| kib / 1024)
+}
+
+/// Bytes that a process has read by any call, from files and pipes alike.
+pub fn bytes_read(pid: u32) -> Option<u64> {
+    proc_number(pid, "io", "rchar:")
+}
+
+fn proc_number(pid: u32, file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }

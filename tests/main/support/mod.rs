@@ -1,5 +1,7 @@
 //! A world of its own for each test: home, host folder, project, spool, and the binary in it.
 
+#[cfg(feature = "failpoints")]
+mod disk;
 mod kernel;
 mod payload;
 mod root;
@@ -7,7 +9,9 @@ mod run;
 mod transcript;
 mod wait;
 
-pub use kernel::{Mount, hits, inject, run_to_end};
+#[cfg(feature = "failpoints")]
+pub use disk::{Record, Seed};
+pub use kernel::{Mount, anon_mib, bytes_read, hits, inject, run_to_end};
 pub use payload::{Fixture, aim, fixtures, payload};
 pub use root::{fifo, is_root, long, shell};
 pub use run::{Out, Running, to_end};
