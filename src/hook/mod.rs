@@ -6,6 +6,9 @@
 mod args;
 mod capture;
 mod event;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzz;
 mod reply;
 mod speak;
 mod starter;
