@@ -249,3 +249,23 @@ pub fn publish_once(tmp: &Path, to: &Path, bytes: &[u8]) -> Result<(), FsError> 
     }?;
     to.parent().map_or(Ok(()), sync_dir)
 }
+/// Opens a regular file for reading, by the names that lead to it from a folder; none of them may be a link.
+///
+/// Errors: the system's; `InvalidInput` when it is not a regular file.
+pub fn open_beneath(folder: &Path, names: &[&str]) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let mut at = rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    for (n, name) in names.iter().enumerate() {
+        if name.contains('/') {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let kind = if n + 1 < names.len() { OFlags::DIRECTORY } else { OFlags::empty() };
+        at = rustix::fs::openat(&at, *name, flags | kind, Mode::empty())?;
+    }
+    let file = File::from(at);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    Ok(file)
+}

@@ -29,6 +29,8 @@ enum View {
     Segments,
     /// Documents of kind claim; this version draws none
     Claims,
+    /// One a transcript: what became of its lines
+    Lines,
 }
 
 #[derive(Serialize)]
@@ -79,6 +81,17 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
                 open
             })?;
         }
+        View::Lines => store.each_account(|file| {
+            put(line(args.json, &file, || {
+                let classes =
+                    file.by.iter().map(|(class, kinds)| format!("{class} {}", kinds.values().sum::<u64>()));
+                vec![
+                    output::plain(&file.path),
+                    format!("{} lines", file.lines),
+                    classes.collect::<Vec<_>>().join(", "),
+                ]
+            }))
+        })?,
         view => store.each_document((view == View::Claims).then_some("claim"), |document| {
             let row = source(&document, view != View::SourceDocuments);
             put(line(args.json, &row, || {

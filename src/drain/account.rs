@@ -1,7 +1,7 @@
 //! What a stretch of a transcript held, beside its observations: counts of lines, and what the records say about their sessions.
 
 use crate::redact::{Redactor, Report};
-use crate::store::SessionFacts;
+use crate::store::{Dated, SessionFacts};
 use crate::transcript::Context;
 use crate::{clock, store};
 use std::collections::BTreeMap;
@@ -22,53 +22,49 @@ impl Lines {
     }
 }
 
-/// The sessions met in a stretch: first and last record of each.
+/// The sessions met in a stretch, with what their records say of them.
 #[derive(Debug, Default)]
 pub(super) struct Sessions(BTreeMap<String, Met>);
 
 #[derive(Debug)]
 struct Met {
-    first: SessionFacts,
-    last: SessionFacts,
-    /// The newest record's own words: those of the next one are mostly the same, and need no second look.
-    raw: Context,
+    facts: SessionFacts,
+    /// The newest record's own words, and the same redacted: those of the next one are mostly the same, and need no second look.
+    raw: [Option<String>; 3],
+    said: [Option<String>; 3],
 }
+
+/// A record without a time says less than any other: it is taken for older than the newest and newer than the oldest.
+const NO_TIME: (i64, i64) = (i64::MAX, i64::MIN);
 
 impl Sessions {
     /// Takes a record's context over. Redacts what is free text.
     pub(super) fn meet(&mut self, id: &str, context: &Context, redactor: &Redactor, report: &mut Report) {
         let time_ms = context.timestamp.as_deref().and_then(clock::parse).map(|t| t.0);
-        let time = time_ms.and(context.timestamp.clone());
-        if let Some(met) = self.0.get_mut(id)
-            && (&met.raw.cwd, &met.raw.branch, &met.raw.version)
-                == (&context.cwd, &context.branch, &context.version)
-        {
-            return met.at(time_ms, time);
-        }
-        let mut say = |text: &Option<String>| text.as_ref().map(|t| redactor.clean(t, report).into_owned());
-        let facts = SessionFacts {
-            id: id.to_owned(),
-            host: "claude".to_owned(),
-            time: time.clone(),
-            time_ms,
-            cwd: say(&context.cwd),
-            branch: say(&context.branch),
-            version: say(&context.version),
-        };
-        match self.0.get_mut(id) {
+        let met = match self.0.get_mut(id) {
+            Some(met) => met,
             None => {
-                let met = Met { first: facts.clone(), last: facts, raw: context.clone() };
-                self.0.insert(id.to_owned(), met);
+                let facts =
+                    SessionFacts { id: id.to_owned(), host: "claude".to_owned(), ..Default::default() };
+                let met = Met { facts, raw: Default::default(), said: Default::default() };
+                self.0.entry(id.to_owned()).or_insert(met)
             }
-            Some(met) => {
-                met.at(time_ms, time);
-                if met.first.cwd.is_none() {
-                    met.first.cwd = facts.cwd;
-                }
-                met.last.branch = facts.branch.or(met.last.branch.take());
-                met.last.version = facts.version.or(met.last.version.take());
-                met.raw = context.clone();
-            }
+        };
+        let own = [&context.cwd, &context.branch, &context.version];
+        if met.raw.each_ref() != own {
+            let mut say = |text: &String| redactor.clean(text, report).into_owned();
+            met.said = own.map(|text| text.as_ref().map(&mut say));
+            met.raw = own.map(Clone::clone);
+        }
+        let (early, late) = time_ms.map_or(NO_TIME, |ms| (ms, ms));
+        let [cwd, branch, version] = &met.said;
+        let facts = &mut met.facts;
+        Dated::least(&mut facts.cwd, early, cwd.as_deref());
+        Dated::most(&mut facts.branch, late, branch.as_deref());
+        Dated::most(&mut facts.version, late, version.as_deref());
+        if time_ms.is_some() {
+            Dated::least(&mut facts.first, early, context.timestamp.as_deref());
+            Dated::most(&mut facts.last, late, context.timestamp.as_deref());
         }
     }
 
@@ -77,30 +73,11 @@ impl Sessions {
         &self,
         write: &mut store::Write<'_>,
     ) -> Result<BTreeMap<String, i64>, store::StoreError> {
-        let mut rows = BTreeMap::new();
-        for (id, met) in &self.0 {
-            write.session(&met.first)?;
-            rows.insert(id.clone(), write.session(&met.last)?);
-        }
-        Ok(rows)
+        self.0.iter().map(|(id, met)| Ok((id.clone(), write.session(&met.facts)?))).collect()
     }
 
-    /// The directory a session began in, as its records say.
-    pub(super) fn directories(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
-        self.0.iter().map(|(id, met)| (id.as_str(), met.first.cwd.as_deref()))
-    }
-}
-
-impl Met {
-    fn at(&mut self, time_ms: Option<i64>, time: Option<String>) {
-        let Some(ms) = time_ms else { return };
-        if self.first.time_ms.is_none_or(|known| ms < known) {
-            self.first.time_ms = Some(ms);
-            self.first.time.clone_from(&time);
-        }
-        if self.last.time_ms.is_none_or(|known| ms >= known) {
-            self.last.time_ms = Some(ms);
-            self.last.time = time;
-        }
+    /// The directory of the earliest record that names one, with its time.
+    pub(super) fn directories(&self) -> impl Iterator<Item = (&str, Option<&Dated>)> {
+        self.0.iter().map(|(id, met)| (id.as_str(), met.facts.cwd.as_ref()))
     }
 }

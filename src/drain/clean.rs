@@ -2,7 +2,7 @@
 
 use crate::redact::{Redactor, Report};
 use crate::store::{self, Block, cap_text};
-use crate::transcript;
+use crate::transcript::{self, MARGIN_BYTES, Piece};
 use crate::{clock, id, index};
 
 /// Where an observation lies in its file.
@@ -23,10 +23,7 @@ pub(super) fn clean(
     redactor: &Redactor,
     report: &mut Report,
 ) -> store::Observation {
-    let mut say = |text: String| match redactor.clean(&text, report) {
-        std::borrow::Cow::Borrowed(_) => cap_text(text),
-        std::borrow::Cow::Owned(cleaned) => cap_text(cleaned),
-    };
+    let mut say = |text: String| say(text, redactor, report);
     let time_ms = raw.timestamp.as_deref().and_then(clock::parse).map(|t| t.0);
     let id = identity(&raw, place);
     let blocks: Vec<Block> = raw.blocks.into_iter().map(|block| clean_block(block, &mut say)).collect();
@@ -55,6 +52,70 @@ pub(super) fn clean(
         blocks,
         terms,
     }
+}
+
+/// Redacts the text of a file that a result of an observation lies in.
+pub(super) fn clean_output(
+    observation: &str,
+    call: String,
+    found: transcript::Text,
+    redactor: &Redactor,
+    report: &mut Report,
+) -> store::Output {
+    let transcript::Text { text, bytes, sha256 } = found;
+    let call = say(call, redactor, report);
+    store::Output {
+        observation: observation.to_owned(),
+        call,
+        text: say(text, redactor, report),
+        bytes,
+        sha256,
+    }
+}
+
+/// Redacts a text, then cuts it. One that was cut already, because nobody could hold it, is redacted piece by piece, margins included.
+fn say(text: String, redactor: &Redactor, report: &mut Report) -> String {
+    let pieces = transcript::pieces(&text);
+    if let [Piece::Text(..)] = pieces.as_slice() {
+        return match redactor.clean(&text, report) {
+            std::borrow::Cow::Borrowed(_) => cap_text(text),
+            std::borrow::Cow::Owned(cleaned) => cap_text(cleaned),
+        };
+    }
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Cut(bytes, sha256) => {
+                out.push_str(&format!("\n[… a part of {bytes} bytes left out, sha256 {sha256} …]\n"));
+            }
+            Piece::Text(text, behind_cut, before_cut) => {
+                let cleaned = redactor.clean(text, report);
+                let mut kept = cleaned.as_ref();
+                if behind_cut {
+                    kept = drop_start(kept);
+                }
+                if before_cut && text.len() >= MARGIN_BYTES {
+                    kept = drop_end(kept);
+                }
+                out.push_str(kept);
+            }
+        }
+    }
+    cap_text(out)
+}
+
+/// Leaves off a margin, and the rest of the word that lies across its end.
+fn drop_start(text: &str) -> &str {
+    let from = (MARGIN_BYTES..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let rest = text.get(from..).unwrap_or_default();
+    rest.find(char::is_whitespace).and_then(|at| rest.get(at..)).unwrap_or_default()
+}
+
+fn drop_end(text: &str) -> &str {
+    let to = text.len().saturating_sub(MARGIN_BYTES);
+    let to = (0..=to).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let rest = text.get(..to).unwrap_or_default();
+    rest.rfind(char::is_whitespace).and_then(|at| rest.get(..at)).unwrap_or_default()
 }
 
 /// A prompt that is wholly private, or wholly our own context come back, begins no turn.

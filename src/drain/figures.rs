@@ -145,6 +145,8 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
     let Figures { documents, observations, turns, sessions, seq } = store.figures()?;
     let mut lines = store.line_counts()?;
     let (index_seq, index_documents) = progress.index();
+    let mut unknown_types = lines.remove("unknown").unwrap_or_default();
+    unknown_types.extend(lines.remove("unknown-block").unwrap_or_default());
     Ok(StatusFile {
         v: 1,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -160,7 +162,7 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
         drained_1h: 0,
         behind: store.behind(20)?.into_iter().map(BehindFile::from).collect(),
         lost_ranges: lines.get("lost").map_or(0, |kinds| kinds.values().sum()),
-        unknown_types: lines.remove("unknown").unwrap_or_default(),
+        unknown_types,
         redacted: lines.remove("redacted").unwrap_or_default(),
         last_error: progress.last_error(),
     })

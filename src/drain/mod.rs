@@ -11,12 +11,14 @@
 
 mod account;
 mod apart;
+mod chains;
 mod clean;
 mod commands;
 mod figures;
 mod intake;
 mod lock;
 mod machine;
+mod outputs;
 mod progress;
 mod publish;
 mod read;

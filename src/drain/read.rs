@@ -1,9 +1,11 @@
 //! The reader stage: a file from its cursor to its end, parsed and redacted, in parcels of bounded size.
 
+mod take;
+
 use super::DrainError;
 use super::account::{Lines, Sessions};
 use super::apart::{self, Tried};
-use super::clean::{Place, clean};
+use super::chains::Chains;
 use super::machine::Job;
 use super::progress::Progress;
 use super::suspects::{Caution, REFUSED, Suspects};
@@ -12,7 +14,7 @@ use crate::config::{Home, Project};
 use crate::redact::{Redactor, Report};
 use crate::spool::{Entry, Odd};
 use crate::store::{self, FileState};
-use crate::transcript::{Context, Cursor, Mark, Parsed, RawLine, Reader, Verdict, parse};
+use crate::transcript::{Cursor, Line, Mark, Parsed, Reader, Verdict};
 use crate::{clock, id, step};
 use crossbeam_channel::{Receiver, SendError, Sender, bounded};
 use std::io;
@@ -20,6 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use take::examine;
 
 /// A file to read.
 pub(super) struct Task {
@@ -62,8 +65,10 @@ pub(super) struct Batch {
     pub sessions: Sessions,
     /// Its lines.
     pub lines: Lines,
-    /// Records that nobody said: position, kind, size, sha256.
+    /// Records that nobody said, and long lines: position, kind, size, sha256.
     pub silent: Vec<(u64, &'static str, u64, String)>,
+    /// Titles of whichever session holds a record: its uuid, the title.
+    pub summaries: Vec<(String, String)>,
     /// What was redacted.
     pub report: Report,
     /// Lines that could not be used.
@@ -81,8 +86,9 @@ pub(super) struct Row {
 /// What a row is.
 pub(super) enum What {
     Said(Box<store::Observation>),
+    Output(Box<store::Output>),
     Boundary { id: String, at_ms: i64, at: u64, time: Option<String> },
-    Title { title: String, given: bool, place: (i64, u64) },
+    Title { title: String, by_person: bool, place: (i64, u64) },
 }
 
 /// How a task ended.
@@ -217,6 +223,9 @@ struct Stretch<'a> {
     file_mark: String,
     /// Start and end of the last complete line.
     last: (u64, u64),
+    /// Where this reading began.
+    began: u64,
+    chains: Chains,
     bytes: u64,
     odd: usize,
 }
@@ -237,6 +246,8 @@ impl<'a> Stretch<'a> {
             state: task.state.clone(),
             file_mark: String::new(),
             last: (0, 0),
+            began: 0,
+            chains: Chains::default(),
             bytes: 0,
             odd: 0,
         }
@@ -252,6 +263,7 @@ impl<'a> Stretch<'a> {
             self.batch.restart = true;
         }
         reader.seek(self.state.offset);
+        self.began = self.state.offset;
         // A last line without a newline was stored before: it is counted already.
         let counted = (self.state.settled > self.state.offset).then_some(self.state.offset);
         let untouched_ms = meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0));
@@ -262,25 +274,13 @@ impl<'a> Stretch<'a> {
             if !line.complete {
                 // Half written, or whole and only waiting for its newline: stored when nobody will add to it. The
                 // cursor stays before it in any case.
-                if take_last
-                    && let RawLine::Whole(bytes) = &line.content
-                    && self.line(bytes, line.from).is_ok()
-                {
+                if take_last && self.line(&reader, &line)? {
                     self.forget_count(counted == Some(line.from));
                     self.state.settled = line.to;
                 }
                 break;
             }
-            match &line.content {
-                RawLine::Whole(bytes) => {
-                    if let Err(why) = self.line(bytes, line.from) {
-                        self.odd(why, line.from, line.to);
-                    }
-                }
-                RawLine::Long { len, sha256 } => {
-                    self.odd(&format!("a line of {len} bytes, sha256 {sha256}"), line.from, line.to);
-                }
-            }
+            self.line(&reader, &line)?;
             self.forget_count(counted == Some(line.from));
             if self.state.offset == 0 {
                 let head = Mark::head_of(reader.file(), line.to)?;
@@ -303,19 +303,24 @@ impl<'a> Stretch<'a> {
         Ok(End::Read)
     }
 
-    /// Takes a line that lies at byte `at`, or says why it is odd. One that ends in a panic is odd, too, and its neighbours go on.
-    fn line(&mut self, bytes: &[u8], at: u64) -> Result<(), &'static str> {
+    /// Takes a line; false for one without a newline that is no record yet. One that ends in a panic is odd, and its neighbours go on.
+    fn line(&mut self, reader: &Reader, line: &Line) -> Result<bool, Fault> {
         let taken = catch_unwind(AssertUnwindSafe(|| {
-            step::poison("read::line", bytes);
-            match parse(bytes) {
-                Parsed::Odd(why) => Err(why),
-                parsed => {
-                    self.take(parsed, bytes, at);
-                    Ok(())
-                }
+            let (look, held) = examine(reader, line)?;
+            step::poison("read::line", held.bytes());
+            if !line.complete && matches!(look.parsed, Parsed::Odd(_)) {
+                return Ok(false);
             }
+            self.take(look, &held, line).map(|()| true)
         }));
-        taken.unwrap_or(Err("reading it ended in a panic"))
+        match taken {
+            Ok(done) => Ok(done?),
+            Err(_) if !line.complete => Ok(false),
+            Err(_) => {
+                self.panicked(line.from, line.to);
+                Ok(true)
+            }
+        }
     }
 
     /// Takes the count of the batch's first line back.
@@ -351,96 +356,6 @@ impl<'a> Stretch<'a> {
         let sent = self.parcels.send(Parcel::Batch(Box::new(batch)));
         self.progress.reads(true);
         Ok(sent?)
-    }
-
-    fn odd(&mut self, why: &str, from: u64, to: u64) {
-        self.batch.lines.add("odd", if why.starts_with("a line of") { "too long" } else { why });
-        self.odd += 1;
-        if self.odd > ODD_REPORTS {
-            return;
-        }
-        let path =
-            self.redactor.clean(&self.task.path.to_string_lossy(), &mut self.batch.report).into_owned();
-        let mut odd = Odd::new(format!("a line of a transcript cannot be used: {why}"));
-        odd.path = Some(path);
-        (odd.from, odd.to) = (Some(from), Some(to));
-        let file = id::short(&id::sha256(self.task.path.to_string_lossy().as_bytes()), 16).to_owned();
-        self.batch.odd.push((format!("line.{file}.{from:016x}"), odd));
-    }
-
-    /// A name of the host's is foreign text like any other: redacted, and cut.
-    fn say(&mut self, text: &str) -> String {
-        self.redactor.clean(text, &mut self.batch.report).chars().take(128).collect()
-    }
-
-    /// The session a record belongs to: its own word, else the file's name.
-    fn meet(&mut self, context: &Context) -> String {
-        let id = context
-            .session
-            .clone()
-            .unwrap_or_else(|| self.task.path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
-        let id = self.redactor.clean(&id, &mut self.batch.report).into_owned();
-        if let Some(time) = context.timestamp.as_deref().and_then(clock::parse) {
-            self.state.clock_ms = self.state.clock_ms.max(time.0);
-        }
-        self.batch.sessions.meet(&id, context, self.redactor, &mut self.batch.report);
-        id
-    }
-
-    fn take(&mut self, parsed: Parsed, bytes: &[u8], at: u64) {
-        match parsed {
-            Parsed::Said(context, mut observation) => {
-                let session = self.meet(&context);
-                self.own_agent(&mut observation.agent);
-                let place = Place { file_mark: &self.file_mark, at, at_ms: self.state.clock_ms };
-                let observation = clean(*observation, place, self.redactor, &mut self.batch.report);
-                self.batch.lines.add("said", observation.speaker);
-                self.batch.rows.push(Row { session, what: What::Said(Box::new(observation)) });
-            }
-            Parsed::Silent(context, kind) => {
-                self.meet(&context);
-                self.batch.lines.add("silent", kind);
-                self.batch.silent.push((at, kind, bytes.len() as u64, id::sha256(bytes)));
-            }
-            Parsed::Boundary(context, uuid) => {
-                let session = self.meet(&context);
-                self.batch.lines.add("boundary", "compact_boundary");
-                let id = match uuid {
-                    Some(uuid) => self.say(&uuid),
-                    None => format!("{}-{at}", self.file_mark),
-                };
-                let time = context.timestamp.as_deref().map(|time| self.say(time));
-                let what = What::Boundary { id, at_ms: self.state.clock_ms, at, time };
-                self.batch.rows.push(Row { session, what });
-            }
-            Parsed::Title(context, title, given) => {
-                let session = self.meet(&context);
-                self.batch.lines.add("title", if given { "custom-title" } else { "ai-title" });
-                let title = self.redactor.clean(&title, &mut self.batch.report).into_owned();
-                let place = (self.state.clock_ms, at);
-                self.batch.rows.push(Row { session, what: What::Title { title, given, place } });
-            }
-            Parsed::Noise(_, name) => {
-                let name = self.say(&name);
-                self.batch.lines.add("noise", &name);
-            }
-            Parsed::Unknown(_, name) => {
-                let name = self.say(&name);
-                self.batch.lines.add("unknown", &name);
-            }
-            Parsed::Blank => self.batch.lines.add("blank", ""),
-            Parsed::Odd(_) => {}
-        }
-    }
-
-    /// A subagent's file is named after it; some clients name it nowhere else.
-    fn own_agent(&self, agent: &mut String) {
-        let stem = self.task.path.file_stem().unwrap_or_default().to_string_lossy();
-        if let Some(own) = stem.strip_prefix("agent-")
-            && (agent.is_empty() || agent == "sidechain")
-        {
-            *agent = own.to_owned();
-        }
     }
 }
 

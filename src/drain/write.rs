@@ -6,7 +6,7 @@ use super::read::{Batch, End, Parcel, Task, What};
 use crate::config::{self, Home, ProjectMap, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
-use crate::store::{Change, SessionFacts, Store, StoreError, Write};
+use crate::store::{Change, Claim, Claimant, Dated, SessionFacts, Store, StoreError, Write};
 use crate::{clock, fs, id, index, log, step};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,12 @@ pub(super) struct Writer {
 
 /// After so many panics a file is set aside: the cause is in it, and its neighbours share its transactions.
 const MAX_PANICS: u32 = 3;
+/// A word about the directory of a session, not yet redacted.
+struct Said<'a> {
+    by: Claimant,
+    ms: i64,
+    directory: &'a Path,
+}
 
 /// A transaction is committed at this many rows, whatever comes.
 const TRANSACTION_ROWS: usize = 8_000;
@@ -166,16 +172,22 @@ impl Writer {
         for (id, directory) in batch.sessions.directories() {
             let Some(session) = sessions.get(id) else { continue };
             write.file_holds(file, *session)?;
-            if let Some(directory) = directory {
-                self.assign(write, *session, Path::new(directory), batch.given.as_ref(), pending)?;
+            if let Some(Dated { ms, text }) = directory {
+                let said = Said { by: Claimant::Record, ms: *ms, directory: Path::new(text) };
+                self.assign(write, *session, said, batch.given.as_ref(), pending)?;
             }
         }
         // A session that says nowhere where it ran belongs to the folder that keeps its transcript.
         let kept_in = batch.path.parent().unwrap_or(Path::new("/"));
-        for row in &batch.rows {
-            if let (What::Said(_), Some(session)) = (&row.what, sessions.get(&row.session)) {
-                self.assign(write, *session, kept_in, batch.given.as_ref(), pending)?;
-            }
+        let spoken: BTreeSet<i64> = batch
+            .rows
+            .iter()
+            .filter(|row| matches!(row.what, What::Said(_)))
+            .filter_map(|row| sessions.get(&row.session).copied())
+            .collect();
+        for session in spoken {
+            let said = Said { by: Claimant::Folder, ms: 0, directory: kept_in };
+            self.assign(write, session, said, batch.given.as_ref(), pending)?;
         }
         for row in batch.rows {
             let Some(session) = sessions.get(&row.session) else { continue };
@@ -185,11 +197,15 @@ impl Writer {
                     pending.rows += 1;
                     pending.observations += u64::from(write.observe(&observation)? == Change::New);
                 }
+                What::Output(output) => write.output(*session, &output)?,
                 What::Boundary { id, at_ms, at, time } => {
                     write.boundary(*session, &id, at_ms, at, time.as_deref())?;
                 }
-                What::Title { title, given, place } => write.title(*session, &title, given, place)?,
+                What::Title { title, by_person, place } => write.title(*session, &title, by_person, place)?,
             }
+        }
+        for (leaf, title) in &batch.summaries {
+            write.summary(leaf, title)?;
         }
         for (class, kind, lines) in batch.lines.iter() {
             write.count_lines(file, class, kind, lines)?;
@@ -223,7 +239,9 @@ impl Writer {
             let facts = SessionFacts { id, host: entry.host.clone(), ..SessionFacts::default() };
             let session = write.session(&facts)?;
             if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
-                self.assign(write, session, directory, None, pending)?;
+                let ms = clock::parse(&entry.time).map_or(i64::MAX, |time| time.0);
+                let said = Said { by: Claimant::Event, ms, directory };
+                self.assign(write, session, said, None, pending)?;
             }
             let say = |text: &str| self.redactor.clean(text, &mut Report::default()).into_owned();
             match (entry.event.as_str(), &entry.reason) {
@@ -278,30 +296,32 @@ impl Writer {
         &mut self,
         write: &mut Write<'_>,
         session: i64,
-        directory: &Path,
+        said: Said<'_>,
         given: Option<&config::Project>,
         pending: &mut Pending,
     ) -> Result<(), StoreError> {
-        if write.session_project(session)?.is_some() {
+        let Said { by, ms, directory } = said;
+        let say = |text: &str| self.redactor.clean(text, &mut Report::default()).into_owned();
+        let shown = directory.to_string_lossy();
+        let plain = say(&shown);
+        let by = if given.is_some() { Claimant::Person } else { by };
+        let claim = Claim { by, ms, directory: &plain };
+        if !write.claims(session, claim)? {
             return Ok(());
         }
-        let secret = &self.secret;
+        pending.new_project = true;
         if let Some(given) = given {
-            pending.new_project = true;
-            return write.assign_project(session, None, given);
+            return write.assign_project(session, claim, None, given);
         }
+        let secret = &self.secret;
         let known = self.projects.entry(directory.to_path_buf());
         let mut project = known.or_insert_with(|| config::identify(directory, secret)).clone();
-        pending.new_project = true;
-        let shown = directory.to_string_lossy();
-        let say = |text: &str| self.redactor.clean(text, &mut Report::default()).into_owned();
         project.root = say(&project.root.to_string_lossy()).into();
         project.remote = project.remote.map(|remote| say(&remote));
         project.name = say(&project.name);
         // A directory whose name is a secret is not published: hooks in it look for themselves.
-        let plain = say(&shown);
-        let place = if plain == shown { Some(plain) } else { None };
-        write.assign_project(session, place.as_deref(), &project)
+        let place = (plain == shown).then_some(plain.as_str());
+        write.assign_project(session, claim, place, &project)
     }
 
     /// The transaction holds: entries go, the index is told, the machine hears of it.

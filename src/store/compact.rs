@@ -11,6 +11,11 @@ use crate::id;
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 
+/// The id of a session's own document where the plain one is taken.
+pub(super) fn own_id(id: &str, session: &str) -> String {
+    format!("o-{}", id::short(&id::hash(&[id.as_bytes(), session.as_bytes()]), 32))
+}
+
 /// An id of ours or of the host's, on its way into a row or out of one: see [`id::pack`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id(Vec<u8>);

@@ -105,13 +105,13 @@ impl Write<'_> {
             Some(known) => {
                 let (own, owner) = (self.session_id(observation.session)?, self.session_id(known.owner)?);
                 if own < owner {
-                    self.rename(known.n, &own_id(&observation.id, &owner))?;
+                    self.rename(known.n, &compact::own_id(&observation.id, &owner))?;
                     let n = self.insert(&observation.id, observation, speaker, content, json)?;
                     self.link(n, observation)?;
                     self.facts(n, observation)?;
                     return Ok(Change::New);
                 }
-                let id = own_id(&observation.id, &own);
+                let id = compact::own_id(&observation.id, &own);
                 match self.known(&id)? {
                     None => {
                         let n = self.insert(&id, observation, speaker, content, json)?;
@@ -264,6 +264,7 @@ impl Write<'_> {
         self.transaction
             .prepare_cached("UPDATE links SET at_ms = ?3, at = ?4 WHERE session = ?1 AND document = ?2")?
             .execute(params![observation.session, document, here.0, here.1])?;
+        self.may_be_named(observation.session, observation.record.as_deref())?;
         let agent = self.agent(&observation.agent)?;
         let mark = Mark { session: observation.session, document, agent, is_prompt: observation.is_prompt };
         self.mark_dirty(&mark, was)?;
@@ -361,6 +362,7 @@ impl Write<'_> {
             position(observation.at)
         ])?;
         drop(insert);
+        self.may_be_named(observation.session, observation.record.as_deref())?;
         let mark = Mark { session, document, agent, is_prompt };
         self.mark_dirty(&mark, (observation.at_ms, position(observation.at)))
     }
@@ -477,11 +479,6 @@ impl Observation {
 /// A call by a hash of its id: ids of the host are long, and only compared.
 fn call(id: &str) -> i64 {
     compact::short_hash(&id::sha256(id.as_bytes()))
-}
-
-/// The id of a session's own document where the plain one is taken.
-fn own_id(id: &str, session: &str) -> String {
-    format!("o-{}", id::short(&id::hash(&[id.as_bytes(), session.as_bytes()]), 32))
 }
 
 /// What a tool does to the file it names; `None` for a tool that touches no file.

@@ -4,6 +4,7 @@
 //!
 //! [`Store::begin`] opens a transaction; rows, cursor and the fact that an entry is done become true together, or not at all.
 
+mod accounts;
 mod body;
 mod compact;
 mod cursors;
@@ -11,19 +12,23 @@ mod derive;
 mod documents;
 mod list;
 mod migrate;
+mod outputs;
 mod packs;
 mod profile;
 mod read;
 mod schema;
 mod sessions;
+mod titles;
 
+pub use accounts::{FileAccount, Kinds};
 pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
 pub use cursors::{Behind, FileRow, FileState};
 pub use documents::{Change, Observation};
 pub use list::{SessionRow, Timeline};
+pub use outputs::{Output, PERSISTED};
 pub use profile::telling;
 pub use read::{Document, DocumentRow, Figures, Reader};
-pub use sessions::{ProjectRow, SessionFacts};
+pub use sessions::{Claim, Claimant, Dated, ProjectRow, SessionFacts};
 
 use crate::config::Home;
 use crate::fs;

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// The store, opened for reading.
 pub struct Reader {
     pub(super) connection: Connection,
-    packs: Packs,
+    pub(super) packs: Packs,
 }
 
 /// A document as it is stored.
@@ -388,8 +388,9 @@ impl Reader {
         let shown = document_row(row)?;
         let observation = shown.kind == "observation";
         let (blocks, beside, fields) = if observation {
-            let (blocks, beside) =
+            let (mut blocks, beside) =
                 whole_of(&self.packs.body(&self.connection, Place::read(row, column(9))?)?)?;
+            self.put_outputs(n, &mut blocks)?;
             (blocks, beside, None)
         } else {
             (

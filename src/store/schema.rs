@@ -17,12 +17,17 @@ CREATE TABLE directories (directory TEXT PRIMARY KEY, project TEXT NOT NULL) WIT
 
 CREATE TABLE sessions (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, host TEXT NOT NULL, project TEXT NOT NULL DEFAULT '',
+  -- What gave it its project: who said so, when, and the directory. A better claim takes its place, whatever was read first.
+  claim INTEGER NOT NULL DEFAULT 0, claim_ms INTEGER NOT NULL DEFAULT 0, claim_directory TEXT NOT NULL DEFAULT '',
   started TEXT, started_ms INTEGER, last TEXT, last_ms INTEGER,
   ended TEXT, reason TEXT, trigger TEXT,
-  -- With the place it was read at: the latest one holds.
+  -- With who gave it (0 a summary, 1 a model, 2 a person) and the place it was read at: the latest one holds.
   title TEXT, title_given INTEGER NOT NULL DEFAULT 0, title_ms INTEGER NOT NULL DEFAULT 0, title_at INTEGER NOT NULL DEFAULT 0,
-  cwd TEXT, branch TEXT, version TEXT
+  -- The earliest, the newest and the newest, each with the time of the record that says so.
+  cwd TEXT, cwd_ms INTEGER, branch TEXT, branch_ms INTEGER, version TEXT, version_ms INTEGER
 );
+-- Titles that name no session but a record: they belong to the sessions that hold it, whenever it is read.
+CREATE TABLE summaries (leaf BLOB NOT NULL, title TEXT NOT NULL, PRIMARY KEY (leaf, title)) WITHOUT ROWID;
 
 CREATE TABLE files (
   n INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,
@@ -46,7 +51,7 @@ CREATE TABLE line_counts (
 CREATE TABLE line_totals (
   class TEXT NOT NULL, kind TEXT NOT NULL, lines INTEGER NOT NULL, PRIMARY KEY (class, kind)
 ) WITHOUT ROWID;
--- Records that nobody said: size and hash only.
+-- Records that nobody said, by size and hash; and lines too long to be held, beside what is kept of them.
 CREATE TABLE silent (
   file INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
   PRIMARY KEY (file, at)
@@ -71,6 +76,11 @@ CREATE TABLE documents (
   -- The body of an observation lies in a pack; that of a derived document, which changes often, here.
   pack INTEGER, start INTEGER, length INTEGER, codec INTEGER, body BLOB
 );
+-- The whole of results of which the transcript holds the beginning: see `outputs`.
+CREATE TABLE outputs (
+  document INTEGER NOT NULL, call TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
+  pack INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (document, call)
+) WITHOUT ROWID;
 CREATE UNIQUE INDEX documents_seq ON documents (seq);
 -- A person or a record names another by its uuid. Its first bytes are enough to find the few that it can be.
 CREATE INDEX documents_record ON documents (substr(record, 1, 5)) WHERE record IS NOT NULL;

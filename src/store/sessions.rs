@@ -5,23 +5,76 @@ use super::{StoreError, Write};
 use crate::config::Project;
 use rusqlite::{OptionalExtension, params};
 
-/// What a record or an event says about its session; `None` says nothing.
+/// A text with the time of the record that says it. Units: milliseconds; extreme for a record without a time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dated {
+    /// The time.
+    pub ms: i64,
+    /// The text.
+    pub text: String,
+}
+
+impl Dated {
+    /// Takes over what is earlier; of two of one time, what sorts first: the order of reading decides nothing.
+    pub fn least(known: &mut Option<Self>, ms: i64, text: Option<&str>) {
+        let Some(text) = text else { return };
+        if known.as_ref().is_none_or(|known| (ms, text) < (known.ms, known.text.as_str())) {
+            *known = Some(Self { ms, text: text.to_owned() });
+        }
+    }
+
+    /// Takes over what is later; of two of one time, what sorts last.
+    pub fn most(known: &mut Option<Self>, ms: i64, text: Option<&str>) {
+        let Some(text) = text else { return };
+        match known {
+            Some(known) if known.text == text => known.ms = known.ms.max(ms),
+            Some(known) if (ms, text) < (known.ms, known.text.as_str()) => {}
+            _ => *known = Some(Self { ms, text: text.to_owned() }),
+        }
+    }
+}
+
+/// What records or an event say about their session; `None` says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFacts {
     /// The host's session id.
     pub id: String,
     /// `claude`.
     pub host: String,
-    /// RFC 3339 as the host wrote it.
-    pub time: Option<String>,
-    /// The same in milliseconds.
-    pub time_ms: Option<i64>,
-    /// Working directory of the first record.
-    pub cwd: Option<String>,
+    /// The time of the first record, as the host wrote it.
+    pub first: Option<Dated>,
+    /// That of the newest.
+    pub last: Option<Dated>,
+    /// Working directory, the earliest.
+    pub cwd: Option<Dated>,
     /// Git branch, the newest.
-    pub branch: Option<String>,
+    pub branch: Option<Dated>,
     /// Client version, the newest.
-    pub version: Option<String>,
+    pub version: Option<Dated>,
+}
+
+/// Who says which project a session belongs to; the later in this order wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Claimant {
+    /// The folder that keeps its transcript.
+    Folder = 1,
+    /// An event of the host.
+    Event = 2,
+    /// Its earliest record.
+    Record = 3,
+    /// A person.
+    Person = 4,
+}
+
+/// A word about the project of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'a> {
+    /// Whose.
+    pub by: Claimant,
+    /// Of what time: of two of one kind the earlier wins, of two of a person the later.
+    pub ms: i64,
+    /// The directory, redacted; of two of one time the one that sorts first wins.
+    pub directory: &'a str,
 }
 
 /// A project as `project list` shows it.
@@ -44,21 +97,18 @@ pub struct ProjectRow {
 impl Write<'_> {
     /// Finds or makes a session's row, and takes over what is new. Returns its number. Errors: [`StoreError`].
     pub fn session(&mut self, facts: &SessionFacts) -> Result<i64, StoreError> {
-        let mut upsert = self.transaction.prepare_cached(
-            "INSERT INTO sessions (id, host, started, started_ms, last, last_ms, cwd, branch, version)
-             VALUES (?1, ?2, ?3, ?4, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (id) DO UPDATE SET
-               started = CASE WHEN started_ms IS NULL OR excluded.started_ms < started_ms THEN excluded.started ELSE started END,
-               started_ms = CASE WHEN started_ms IS NULL OR excluded.started_ms < started_ms THEN excluded.started_ms ELSE started_ms END,
-               branch = CASE WHEN excluded.branch IS NOT NULL AND (last_ms IS NULL OR excluded.last_ms >= last_ms) THEN excluded.branch ELSE branch END,
-               version = CASE WHEN excluded.version IS NOT NULL AND (last_ms IS NULL OR excluded.last_ms >= last_ms) THEN excluded.version ELSE version END,
-               last = CASE WHEN last_ms IS NULL OR excluded.last_ms > last_ms THEN excluded.last ELSE last END,
-               last_ms = CASE WHEN last_ms IS NULL OR excluded.last_ms > last_ms THEN excluded.last_ms ELSE last_ms END,
-               cwd = coalesce(cwd, excluded.cwd)
-             RETURNING n",
-        )?;
+        let mut upsert = self.transaction.prepare_cached(&upsert())?;
+        let pair = |dated: &'_ Option<Dated>| dated.as_ref().map(|d| (d.text.clone(), d.ms)).unzip();
+        let (first, first_ms): (Option<String>, Option<i64>) = pair(&facts.first);
+        let (last, last_ms): (Option<String>, Option<i64>) = pair(&facts.last);
+        let (cwd, cwd_ms): (Option<String>, Option<i64>) = pair(&facts.cwd);
+        let (branch, branch_ms): (Option<String>, Option<i64>) = pair(&facts.branch);
+        let (version, version_ms): (Option<String>, Option<i64>) = pair(&facts.version);
         let n = upsert.query_row(
-            params![facts.id, facts.host, facts.time, facts.time_ms, facts.cwd, facts.branch, facts.version],
+            params![
+                facts.id, facts.host, first, first_ms, last, last_ms, cwd, cwd_ms, branch, branch_ms,
+                version, version_ms
+            ],
             |row| row.get(0),
         )?;
         Ok(n)
@@ -70,17 +120,36 @@ impl Write<'_> {
         Ok(query.query_row([session], |row| row.get(0))?)
     }
 
-    /// The project that a session has; `None` as long as it has none.
-    pub fn session_project(&self, session: i64) -> Result<Option<String>, StoreError> {
-        let mut query =
-            self.transaction.prepare_cached("SELECT nullif(project, '') FROM sessions WHERE n = ?1")?;
+    /// The session's title. Errors: [`StoreError`].
+    pub(super) fn session_title(&self, session: i64) -> Result<Option<String>, StoreError> {
+        let mut query = self.transaction.prepare_cached("SELECT title FROM sessions WHERE n = ?1")?;
         Ok(query.query_row([session], |row| row.get(0))?)
     }
 
-    /// Gives a session its project: one a session, the first one seen stays. `directory` goes into the map that hooks look into.
+    /// Would a claim give the session its project? Errors: [`StoreError`].
+    pub fn claims(&self, session: i64, claim: Claim<'_>) -> Result<bool, StoreError> {
+        let mut query = self
+            .transaction
+            .prepare_cached("SELECT project, claim, claim_ms, claim_directory FROM sessions WHERE n = ?1")?;
+        let wins = query.query_row([session], |row| {
+            let (project, by, ms): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let directory: String = row.get(3)?;
+            let mine = (claim.ms, claim.directory);
+            Ok(project.is_empty()
+                || claim.by as i64 > by
+                || (claim.by as i64 == by
+                    && (claim.by == Claimant::Person || mine < (ms, directory.as_str()))))
+        });
+        Ok(wins?)
+    }
+
+    /// Gives a session its project: one a session, that of the best claim. `directory` goes into the map that hooks look into.
+    ///
+    /// Call it when [`Write::claims`] says so. What the session owns is indexed again when its project changes.
     pub fn assign_project(
         &mut self,
         session: i64,
+        claim: Claim<'_>,
         directory: Option<&str>,
         project: &Project,
     ) -> Result<(), StoreError> {
@@ -94,10 +163,32 @@ impl Write<'_> {
                 params![directory, project.id],
             )?;
         }
+        let was: String =
+            self.transaction
+                .query_row("SELECT project FROM sessions WHERE n = ?1", [session], |row| row.get(0))?;
         self.transaction.execute(
-            "UPDATE sessions SET project = ?2 WHERE n = ?1 AND project = ''",
-            params![session, project.id],
+            "UPDATE sessions SET project = ?2, claim = ?3, claim_ms = ?4, claim_directory = ?5 WHERE n = ?1",
+            params![session, project.id, claim.by as i64, claim.ms, claim.directory],
         )?;
+        if was.is_empty() || was == project.id {
+            return Ok(());
+        }
+        self.transaction.execute(
+            "DELETE FROM projects WHERE id = ?1 AND id NOT IN (SELECT project FROM sessions)",
+            [&was],
+        )?;
+        let mut query = self.transaction.prepare_cached(
+            "SELECT d.n FROM links l JOIN documents d ON d.n = l.document WHERE l.session = ?1 AND d.session = ?1
+             UNION SELECT d.n FROM document_sessions l JOIN documents d ON d.n = l.document WHERE l.session = ?1 AND d.session = ?1",
+        )?;
+        let owned: Vec<i64> = query.query_map([session], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        drop(query);
+        for document in owned {
+            let seq = self.next_seq();
+            self.transaction
+                .prepare_cached("UPDATE documents SET seq = ?2 WHERE n = ?1")?
+                .execute([document, seq])?;
+        }
         Ok(())
     }
 
@@ -115,26 +206,6 @@ impl Write<'_> {
     pub fn session_trigger(&mut self, session: i64, trigger: &str) -> Result<(), StoreError> {
         self.transaction
             .execute("UPDATE sessions SET trigger = ?2 WHERE n = ?1", params![session, trigger])?;
-        Ok(())
-    }
-
-    /// Sets the title, read at a place (milliseconds, byte); one that a person gave is not replaced by one that was not, and a later one not
-    /// by an earlier one.
-    pub fn title(
-        &mut self,
-        session: i64,
-        title: &str,
-        given: bool,
-        place: (i64, u64),
-    ) -> Result<(), StoreError> {
-        let changed = self.transaction.execute(
-            "UPDATE sessions SET title = ?2, title_given = ?3, title_ms = ?4, title_at = ?5
-             WHERE n = ?1 AND (title IS NULL OR (title_given, title_ms, title_at, title) < (?3, ?4, ?5, ?2))",
-            params![session, title, given, place.0, position(place.1)],
-        )?;
-        if changed > 0 {
-            self.dirty(session, "session", "")?;
-        }
         Ok(())
     }
 
@@ -164,4 +235,24 @@ impl Write<'_> {
         }
         Ok(())
     }
+}
+
+/// Each fact stands beside its time; the earlier or the later pair is kept, so that the order of reading decides nothing.
+fn upsert() -> String {
+    let columns = [("started", "<"), ("last", ">"), ("cwd", "<"), ("branch", ">"), ("version", ">")];
+    let sets = columns.map(|(name, than)| {
+        let wins = format!(
+            "excluded.{name}_ms IS NOT NULL AND ({name}_ms IS NULL OR (excluded.{name}_ms, excluded.{name}) {than} ({name}_ms, {name}))"
+        );
+        format!(
+            "{name} = CASE WHEN {wins} THEN excluded.{name} ELSE {name} END,
+             {name}_ms = CASE WHEN {wins} THEN excluded.{name}_ms ELSE {name}_ms END"
+        )
+    });
+    format!(
+        "INSERT INTO sessions (id, host, started, started_ms, last, last_ms, cwd, cwd_ms, branch, branch_ms, version, version_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+         ON CONFLICT (id) DO UPDATE SET {} RETURNING n",
+        sets.join(", ")
+    )
 }

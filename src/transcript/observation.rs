@@ -108,6 +108,8 @@ pub struct Observation {
     pub command: Option<(String, String)>,
     /// Its parts, in order.
     pub blocks: Vec<Block>,
+    /// Types of its parts that are in no row of the table.
+    pub unknown: Vec<String>,
 }
 
 /// Writes a tool's input as lines, `key: value`; strings as they are, the rest as JSON. Keys in the order of their names.

@@ -3,12 +3,14 @@
 //! Every line falls into exactly one case, so that an account of a file adds up to its number of lines. Types of fields are not
 //! trusted: a field of a wrong type is as good as missing.
 
-use super::kinds::{Fate, fate};
-use super::observation::{Block, Observation, Speaker, flatten_input};
-use crate::id;
+use super::blocks::{Details, blocks, text};
+use super::kinds::{Fate, Place, fate};
+use super::mend::{bare, mend, second_beginnings};
+use super::observation::{Block, Observation, Speaker};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::ops::Range;
 
 /// What a record says about its session, beside what was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +25,18 @@ pub struct Context {
     pub branch: Option<String>,
     /// Client version.
     pub version: Option<String>,
+    /// Uuid and parent uuid of a record of a subagent that has no id: old clients kept subagents inline, and only the chain of parents tells
+    /// one from the next.
+    pub inline: Option<(String, Option<String>)>,
+}
+
+/// Who named a session; the later in this order wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Namer {
+    /// A model.
+    Model,
+    /// A person.
+    Person,
 }
 
 /// The case a line falls into.
@@ -34,21 +48,32 @@ pub enum Parsed {
     Silent(Context, &'static str),
     /// A compaction boundary: what lies before it makes a checkpoint.
     Boundary(Context, Option<String>),
-    /// A title of the session; `true` when a person gave it.
-    Title(Context, String, bool),
+    /// A title of the session.
+    Title(Context, String, Namer),
+    /// A title of the session that holds a record, whichever it is: record uuid, title.
+    Summary(String, String),
     /// Noise, by name.
-    Noise(Context, String),
+    Noise(String),
     /// A type that is not in the table, by name.
-    Unknown(Context, String),
+    Unknown(String),
     /// An empty line.
     Blank,
     /// Not a record: why.
     Odd(&'static str),
 }
 
+/// A line, and what in it is no part of its record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Look {
+    /// What it is.
+    pub parsed: Parsed,
+    /// What a torn write left in it, zeros or half a record. Units: bytes from the start of the line.
+    pub torn: Vec<Range<usize>>,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Wire<'a> {
+pub(super) struct Wire<'a> {
     #[serde(rename = "type")]
     kind: Value,
     subtype: Value,
@@ -77,6 +102,15 @@ struct Wire<'a> {
     attachment: Value,
     custom_title: Value,
     ai_title: Value,
+    summary: Value,
+    leaf_uuid: Value,
+}
+
+impl Wire<'_> {
+    /// Puts the large parts in, which are not copied on their way.
+    pub(super) fn holding(self, message: Value, attachment: Value) -> Self {
+        Self { message, attachment, ..self }
+    }
 }
 
 /// The first look: a client's log of requests is a hundred times the conversation, and is not built.
@@ -84,23 +118,38 @@ struct Wire<'a> {
 struct Kind<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
 }
 
 /// Says what a line is. Never fails: what is no record is [`Parsed::Odd`].
-pub fn parse(line: &[u8]) -> Parsed {
-    let line = line.trim_ascii();
-    if line.is_empty() {
-        return Parsed::Blank;
+pub fn look(line: &[u8]) -> Look {
+    let whole = |parsed| Look { parsed, torn: Vec::new() };
+    if line.trim_ascii().is_empty() {
+        return whole(Parsed::Blank);
     }
-    // A torn write leaves zeros before the next good line.
-    let line = match line.iter().position(|b| *b != 0) {
-        None => return Parsed::Odd("zero bytes"),
-        Some(first) => line.get(first..).unwrap_or_default(),
+    let Some(range) = bare(line) else { return whole(Parsed::Odd("zero bytes")) };
+    let zeros = |part: Range<usize>| {
+        let filler = line.get(part.clone()).unwrap_or_default();
+        filler.contains(&0).then_some(part)
     };
-    match read(line) {
-        Some(parsed) => parsed,
-        None => read(&mend(line)).unwrap_or(Parsed::Odd("not JSON")),
+    let around = zeros(0..range.start).into_iter().chain(zeros(range.end..line.len())).collect();
+    let record = line.get(range.clone()).unwrap_or_default();
+    if let Some(parsed) = read_or_mend(record) {
+        return Look { parsed, torn: around };
     }
+    // Half a record, and behind it a whole one: the host died while writing, and went on in the same line.
+    for at in second_beginnings(record) {
+        let behind = read_or_mend(record.get(at..).unwrap_or_default());
+        if let Some(parsed @ (Parsed::Said(..) | Parsed::Silent(..))) = behind {
+            return Look { parsed, torn: vec![0..range.start + at] };
+        }
+    }
+    whole(Parsed::Odd("not JSON"))
+}
+
+fn read_or_mend(record: &[u8]) -> Option<Parsed> {
+    read(record).or_else(|| read(&mend(record)))
 }
 
 fn read(line: &[u8]) -> Option<Parsed> {
@@ -109,75 +158,82 @@ fn read(line: &[u8]) -> Option<Parsed> {
         let other: Result<serde::de::IgnoredAny, _> = serde_json::from_str(text);
         return other.is_ok().then_some(Parsed::Odd("not an object"));
     }
-    let kind: Kind = serde_json::from_str(text).ok()?;
-    let kind: Option<String> = kind.kind.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let first: Kind = serde_json::from_str(text).ok()?;
+    let kind: Option<String> = first.kind.and_then(|raw| serde_json::from_str(raw.get()).ok());
     let Some(kind) = kind else { return Some(Parsed::Odd("no type")) };
-    let light = matches!(fate(&kind), Fate::Noise | Fate::Unknown);
+    let light = match fate(Place::Record, &kind) {
+        Fate::See(Place::Progress) => {
+            let data: Option<Kind> = first.data.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            let of = data.and_then(|d| d.kind).and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+            return Some(progress(of.as_deref()));
+        }
+        Fate::Noise | Fate::Unknown => true,
+        _ => false,
+    };
     let wire: Wire = if light { Wire::default() } else { serde_json::from_str(text).ok()? };
-    Some(classify(&kind, wire))
+    let details = Details::read(wire.tool_use_result);
+    Some(classify(&kind, wire, &details))
 }
 
-/// Makes bytes readable that a strict parser refuses: what is not UTF-8, and halves of surrogate pairs, become U+FFFD.
-fn mend(line: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(line);
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_ref();
-    while let Some(at) = rest.find("\\") {
-        let (before, escape) = rest.split_at(at);
-        out.push_str(before);
-        let unit = |s: &str| {
-            s.strip_prefix("\\u").and_then(|h| h.get(..4)).and_then(|h| u16::from_str_radix(h, 16).ok())
-        };
-        let (take, good) = match unit(escape) {
-            Some(0xd800..=0xdbff) => match escape.get(6..).and_then(unit) {
-                Some(0xdc00..=0xdfff) => (12, true),
-                _ => (6, false),
-            },
-            Some(0xdc00..=0xdfff) => (6, false),
-            // An escaped backslash must not be taken for the start of the next escape.
-            _ => (2, true),
-        };
-        let taken = escape.get(..take).unwrap_or(escape);
-        out.push_str(if good { taken } else { "\\ufffd" });
-        rest = escape.get(taken.len()..).unwrap_or_default();
+/// A progress record by the type of its data.
+pub(super) fn progress(of: Option<&str>) -> Parsed {
+    let of = of.unwrap_or("none");
+    by_table(Place::Progress, "progress", of)
+}
+
+/// Noise, where the table knows the name; else unknown.
+fn by_table(place: Place, kind: &str, of: &str) -> Parsed {
+    let name = format!("{kind}/{}", of.chars().take(64).collect::<String>());
+    match fate(place, of) {
+        Fate::Unknown => Parsed::Unknown(name),
+        _ => Parsed::Noise(name),
     }
-    out.push_str(rest);
-    out.into_bytes()
 }
 
-fn classify(kind: &str, mut wire: Wire) -> Parsed {
+/// Says what the record of a type is.
+pub(super) fn classify(kind: &str, mut wire: Wire, details: &Details) -> Parsed {
+    let agent = text(&wire.agent_id);
+    let inline = match (is_true(&wire.is_sidechain), &agent, text(&wire.uuid)) {
+        (true, None, Some(uuid)) => Some((uuid, text(&wire.parent_uuid))),
+        _ => None,
+    };
     let context = Context {
         session: text(&wire.session_id),
         timestamp: text(&wire.timestamp),
         cwd: text(&wire.cwd),
         branch: text(&wire.git_branch),
         version: text(&wire.version),
+        inline,
     };
-    match fate(kind) {
+    match fate(Place::Record, kind) {
         Fate::Said => match silent(&wire) {
             Some(why) => Parsed::Silent(context, why),
             None => {
-                let observation = said(kind, &mut wire, &context);
+                let observation = said(kind, &mut wire, &context, details);
                 Parsed::Said(context, Box::new(observation))
             }
         },
-        Fate::Attachment => attachment(context, &mut wire),
-        Fate::System => match text(&wire.subtype).as_deref() {
-            Some("compact_boundary") => Parsed::Boundary(context, text(&wire.uuid)),
-            subtype => Parsed::Noise(context, format!("system/{}", subtype.unwrap_or("none"))),
-        },
+        Fate::See(Place::Attachment) => attachment(context, &mut wire),
+        Fate::See(Place::Progress) => progress(None),
+        Fate::See(_) => {
+            let subtype = text(&wire.subtype);
+            match subtype.as_deref().map(|subtype| fate(Place::System, subtype)) {
+                Some(Fate::Boundary) => Parsed::Boundary(context, text(&wire.uuid)),
+                _ => by_table(Place::System, "system", subtype.as_deref().unwrap_or("none")),
+            }
+        }
         Fate::Title => match (text(&wire.custom_title), text(&wire.ai_title)) {
-            (Some(title), _) => Parsed::Title(context, title, true),
-            (None, Some(title)) => Parsed::Title(context, title, false),
-            (None, None) => Parsed::Noise(context, kind.to_owned()),
+            (Some(title), _) => Parsed::Title(context, title, Namer::Person),
+            (None, Some(title)) => Parsed::Title(context, title, Namer::Model),
+            (None, None) => Parsed::Noise(kind.to_owned()),
         },
-        Fate::Noise => Parsed::Noise(context, kind.to_owned()),
-        Fate::Unknown => Parsed::Unknown(context, kind.chars().take(64).collect()),
+        Fate::Summary => match (text(&wire.leaf_uuid), text(&wire.summary)) {
+            (Some(leaf), Some(title)) => Parsed::Summary(leaf, title),
+            _ => Parsed::Noise(kind.to_owned()),
+        },
+        Fate::Unknown => Parsed::Unknown(kind.chars().take(64).collect()),
+        _ => Parsed::Noise(kind.to_owned()),
     }
-}
-
-fn text(value: &Value) -> Option<String> {
-    value.as_str().filter(|t| !t.is_empty()).map(str::to_owned)
 }
 
 fn is_true(value: &Value) -> bool {
@@ -246,11 +302,11 @@ fn only_text(content: &Value) -> Option<&str> {
     }
 }
 
-fn said(kind: &str, wire: &mut Wire, context: &Context) -> Observation {
-    let details = result_details(wire.tool_use_result);
+fn said(kind: &str, wire: &mut Wire, context: &Context, details: &Details) -> Observation {
+    let mut unknown = Vec::new();
     let content = wire.message.get_mut("content").map(Value::take).unwrap_or_default();
     let whole = content.as_str().unwrap_or_default().to_owned();
-    let blocks = blocks(content, details);
+    let blocks = blocks(content, details, &mut unknown);
     let first = blocks.iter().find_map(|b| match b {
         Block::Text(text) => Some(text.as_str()),
         _ => None,
@@ -261,8 +317,8 @@ fn said(kind: &str, wire: &mut Wire, context: &Context) -> Observation {
     let is_summary = is_true(&wire.is_compact_summary);
     let agent = text(&wire.agent_id).unwrap_or_default();
     let sidechain = is_true(&wire.is_sidechain);
-    // Old clients kept subagents inline, without an id: they share one name, so that they stay out of the main line.
-    let agent = if agent.is_empty() && sidechain { "sidechain".to_owned() } else { agent };
+    // Old clients kept subagents inline, without an id: whoever knows the chain gives each its name.
+    let agent = if agent.is_empty() && sidechain { INLINE.to_owned() } else { agent };
     let speaker = match kind {
         "assistant" if is_true(&wire.is_api_error_message) => Speaker::Host,
         "assistant" => Speaker::Assistant,
@@ -286,8 +342,12 @@ fn said(kind: &str, wire: &mut Wire, context: &Context) -> Observation {
         is_summary,
         command,
         blocks,
+        unknown,
     }
 }
+
+/// The name of a subagent that has none.
+pub const INLINE: &str = "sidechain";
 
 /// Commands of the client itself: typed, but not a request to the model.
 const BUILT_IN: [&str; 16] = [
@@ -323,115 +383,19 @@ fn slash_command(opening: &str) -> Option<(String, String)> {
     Some((name.trim_start_matches('/').to_owned(), part("command-args").unwrap_or_default()))
 }
 
-/// What only `toolUseResult` holds; the rest of it is a second copy.
-#[derive(Clone, Copy, Default)]
-struct Details {
-    exit: Option<i64>,
-    interrupted: bool,
-}
-
-fn result_details(raw: Option<&RawValue>) -> Details {
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Known {
-        exit_code: Option<i64>,
-        interrupted: Option<bool>,
-    }
-    let known = raw.and_then(|raw| serde_json::from_str::<Known>(raw.get()).ok()).unwrap_or_default();
-    Details { exit: known.exit_code, interrupted: known.interrupted.unwrap_or(false) }
-}
-
-fn blocks(content: Value, details: Details) -> Vec<Block> {
-    match content {
-        Value::String(text) => vec![Block::Text(text)],
-        Value::Array(parts) => parts.into_iter().map(|part| block(part, details)).collect(),
-        Value::Null => Vec::new(),
-        other => vec![other_block("none", &other)],
-    }
-}
-
-fn other_block(kind: &str, value: &Value) -> Block {
-    Block::Other { kind: kind.to_owned(), json: value.to_string() }
-}
-
-fn block(mut part: Value, details: Details) -> Block {
-    let kind = part.get("type").and_then(Value::as_str).unwrap_or("none").to_owned();
-    let mut take = |key: &str| match part.get_mut(key).map(Value::take) {
-        Some(Value::String(text)) => text,
-        _ => String::new(),
-    };
-    match kind.as_str() {
-        "text" => Block::Text(take("text")),
-        "thinking" => Block::Thinking(take("thinking")),
-        "tool_use" => {
-            let (id, name) = (take("id"), take("name"));
-            let input = part.get("input").cloned().unwrap_or_default();
-            let named = |key: &str| input.get(key).and_then(text);
-            let file = ["file_path", "notebook_path"].iter().find_map(|key| named(key));
-            let command = if name == "Bash" { named("command") } else { None };
-            Block::ToolUse { id, name, input: flatten_input(&input), file, command }
-        }
-        "tool_result" => {
-            let id = take("tool_use_id");
-            let failed = part.get("is_error").is_some_and(is_true);
-            let text = result_text(part.get_mut("content").map(Value::take).unwrap_or_default());
-            let exit = details.exit.or_else(|| exit_status(&text, failed));
-            Block::ToolResult { id, text, failed, exit, interrupted: details.interrupted }
-        }
-        "image" | "document" => media(&part),
-        other => other_block(other, &part),
-    }
-}
-
-/// A result's content is a string or a list of parts; images become a line that identifies them.
-fn result_text(content: Value) -> String {
-    match content {
-        Value::String(text) => text,
-        Value::Array(parts) => {
-            let lines = parts.into_iter().map(|part| match block(part, Details::default()) {
-                Block::Text(text) => text,
-                Block::Media { media_type, bytes, sha256 } => {
-                    format!("[{media_type}, {bytes} bytes, sha256 {}]", id::short(&sha256, 16))
-                }
-                Block::Other { json, .. } => json,
-                _ => String::new(),
-            });
-            lines.collect::<Vec<_>>().join("\n")
-        }
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
-}
-
-/// The client writes `Exit code N` before the output of a failed command; a command that did not fail ended with 0, but not every
-/// tool is a command, so success says nothing here.
-fn exit_status(text: &str, failed: bool) -> Option<i64> {
-    let code = text.strip_prefix("Exit code ")?.split_whitespace().next()?;
-    if failed { code.parse().ok() } else { None }
-}
-
-fn media(part: &Value) -> Block {
-    let source = part.get("source").unwrap_or(part);
-    let data = source.get("data").and_then(Value::as_str).unwrap_or_default();
-    Block::Media {
-        media_type: source.get("media_type").and_then(text).unwrap_or_else(|| "unknown".to_owned()),
-        bytes: data.len() as u64,
-        sha256: id::sha256(data.as_bytes()),
-    }
-}
-
 /// Attachments mirror what the client added to the request. The one that a person typed is a prompt queued while the model was busy.
 fn attachment(context: Context, wire: &mut Wire) -> Parsed {
     let kind = wire.attachment.get("type").and_then(Value::as_str).unwrap_or("none").to_owned();
-    if kind != "queued_command" {
-        return Parsed::Noise(context, format!("attachment/{kind}"));
+    if fate(Place::Attachment, &kind) != Fate::Queued {
+        return by_table(Place::Attachment, "attachment", &kind);
     }
     if let Some(why) = silent(wire) {
         return Parsed::Silent(context, why);
     }
     let mode = wire.attachment.get("commandMode").and_then(text);
     let content = wire.attachment.get_mut("prompt").map(Value::take).unwrap_or_default();
-    let blocks = blocks(content, Details::default());
+    let mut unknown = Vec::new();
+    let blocks = blocks(content, &Details::default(), &mut unknown);
     let opening = blocks.iter().find_map(|b| match b {
         Block::Text(text) => Some(text.as_str()),
         _ => None,
@@ -451,6 +415,7 @@ fn attachment(context: Context, wire: &mut Wire) -> Parsed {
         is_summary: false,
         command: None,
         blocks,
+        unknown,
     };
     Parsed::Said(context, Box::new(observation))
 }

@@ -1,13 +1,14 @@
 //! Lines of a transcript from a byte position on, in memory that does not grow with the file or the line (D13).
 
-use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A longer line is not kept: its size and hash are. Units: bytes.
-pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+/// A longer line is not held: [`super::look_long`] reads it in blocks. Units: bytes.
+///
+/// A parsed line may take a hundred times its size (`{"a":1},` again and again), and that must not be much.
+pub const MAX_LINE_BYTES: usize = 256 * 1024;
 
 const BLOCK_BYTES: usize = 256 * 1024;
 
@@ -29,13 +30,8 @@ pub struct Line {
 pub enum RawLine {
     /// All of it.
     Whole(Vec<u8>),
-    /// Too long to be kept.
-    Long {
-        /// Length in bytes.
-        len: u64,
-        /// sha256 in hex.
-        sha256: String,
-    },
+    /// Too long to be held; its length in bytes.
+    Long(u64),
 }
 
 /// Reads lines by position; never maps the file, which the host may truncate at any time.
@@ -78,7 +74,7 @@ impl Reader {
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
         let from = self.at;
         let mut kept = Vec::new();
-        let mut long: Option<Sha256> = None;
+        let mut long = false;
         let mut at = from;
         loop {
             let rest = self.rest(at)?;
@@ -95,15 +91,12 @@ impl Reader {
             }
             let newline = memchr::memchr(b'\n', rest);
             let part = rest.get(..newline.unwrap_or(rest.len())).unwrap_or_default();
-            if long.is_none() && kept.len() + part.len() > MAX_LINE_BYTES {
-                let mut sha = Sha256::new();
-                sha.update(&kept);
+            if !long && kept.len() + part.len() > MAX_LINE_BYTES {
                 kept = Vec::new();
-                long = Some(sha);
+                long = true;
             }
-            match &mut long {
-                Some(sha) => sha.update(part),
-                None => kept.extend_from_slice(part),
+            if !long {
+                kept.extend_from_slice(part);
             }
             at += part.len() as u64;
             if newline.is_some() {
@@ -137,11 +130,8 @@ impl Reader {
     }
 }
 
-fn finish(kept: Vec<u8>, long: Option<Sha256>, len: u64) -> RawLine {
-    match long {
-        Some(sha) => RawLine::Long { len, sha256: crate::id::hex(&sha.finalize()) },
-        None => RawLine::Whole(kept),
-    }
+fn finish(kept: Vec<u8>, long: bool, len: u64) -> RawLine {
+    if long { RawLine::Long(len) } else { RawLine::Whole(kept) }
 }
 
 #[cfg(test)]
@@ -177,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_the_limit_is_a_size_and_a_hash() {
+    fn a_line_over_the_limit_is_known_by_its_place() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.jsonl");
         let mut bytes = vec![b'x'; MAX_LINE_BYTES + 1];
@@ -185,8 +175,7 @@ mod tests {
         fs::replace(&path, &bytes, Sync::No).unwrap();
         let mut reader = Reader::open(&path, 0).unwrap();
         let long = reader.next_line().unwrap().unwrap();
-        let sha256 = crate::id::sha256(&bytes[..MAX_LINE_BYTES + 1]);
-        assert_eq!(long.content, RawLine::Long { len: MAX_LINE_BYTES as u64 + 1, sha256 });
+        assert_eq!(long.content, RawLine::Long(MAX_LINE_BYTES as u64 + 1));
         assert_eq!(reader.next_line().unwrap().unwrap().content, RawLine::Whole(b"next".to_vec()));
     }
 

@@ -127,42 +127,91 @@ fn one_id_with_two_meanings_gives_two_documents_in_any_order() {
     assert_eq!(dumps[0], dumps[1]);
 }
 
-/// F36.
+/// A result that the host moved to a file: its text is found, whether the file is there at the first reading, at a later one, or no more.
 #[test]
-fn a_fork_shares_its_prefix_and_adds_only_what_is_new() {
+fn a_result_in_a_file_of_its_own_is_whole_once_the_file_was_there() {
     let sandbox = Sandbox::new();
-    let mut old = Transcript::new(&sandbox, 8);
-    old.prompt("Draw the mooring plan.").says("Here it is.").flush();
-    let mut fork = Transcript::new(&sandbox, 9);
-    let copied = String::from_utf8(old.bytes().to_vec()).unwrap().replace(&old.session, &fork.session);
-    fork.raw_bytes(copied.as_bytes()).prompt("Now with depths.").flush();
-    let folder = old.path.parent().unwrap().to_path_buf();
-    let account = sandbox.import(&[&folder]);
-    assert_eq!(account["observations"], 3, "{account}");
-    let sessions = sandbox.lines(&["sessions", "--all"]);
-    let count = |id: &str| sessions.iter().find(|s| s["id"] == json!(id)).map(|s| s["observations"].clone());
-    assert_eq!((count(&old.session), count(&fork.session)), (Some(json!(2)), Some(json!(3))), "{sessions:?}");
-    // In the other order: the same rows.
-    let other = sandbox.sibling();
-    other.import(&[&fork.path]);
-    other.import(&[&old.path]);
-    assert_eq!(other.dump(), sandbox.dump());
+    let moved = |to: &str| {
+        format!(
+            "<persisted-output>\nOutput too large (47.4KB). Full output saved to: {to}\n\nPreview (first 2KB):\nbeginning"
+        )
+    };
+    let mut transcript = Transcript::new(&sandbox, 30);
+    transcript
+        .prompt("Print the log.")
+        .calls("toolu_1", "Bash", json!({"command": "cat log"}))
+        .returns("toolu_1", &moved("/home/dev/.claude/projects/-a/s/tool-results/b1.txt"))
+        .returns("toolu_2", &moved("C:\\Users\\dev\\s\\tool-results\\b2.txt"))
+        .returns("toolu_3", &moved("/home/dev/s/tool-results/../../outside.txt"))
+        .returns("toolu_4", &moved("/home/dev/s/tool-results/link.txt"))
+        .flush();
+    let folder = transcript.path.with_extension("").join("tool-results");
+    std::fs::create_dir_all(&folder).unwrap();
+    let fill = || {
+        std::fs::write(folder.join("b1.txt"), format!("{}the winch is stuck", "line\n".repeat(20_000)))
+            .unwrap();
+        std::fs::write(folder.join("b2.txt"), "the crane is free").unwrap();
+    };
+    let outside = transcript.path.with_file_name("outside.txt");
+    std::fs::write(&outside, "not to be read").unwrap();
+    std::os::unix::fs::symlink(&outside, folder.join("link.txt")).unwrap();
+    let (early, late) = (sandbox.sibling(), sandbox.sibling());
+    late.import(&[&transcript.path]);
+    let without = late.dump();
+    assert!(!without.contains("winch") && without.contains("was not there to be read"), "{without}");
+    fill();
+    let account = early.import(&[&transcript.path]);
+    assert_eq!(account["observations"], 6, "{account}");
+    let again = |home: &Sandbox| {
+        // Read again from the start, as after any change of the file's first line.
+        let text = std::fs::read_to_string(&transcript.path).unwrap();
+        std::fs::write(&transcript.path, format!("\n{text}")).unwrap();
+        home.import(&[&transcript.path]);
+        std::fs::write(&transcript.path, text).unwrap();
+        home.import(&[&transcript.path]);
+    };
+    again(&late);
+    std::fs::remove_dir_all(&folder).unwrap();
+    let with = early.dump();
+    again(&early);
+    assert_eq!(early.dump(), with, "what was read once is not taken back");
+    assert_eq!(late.dump(), with);
+    assert!(with.contains("winch is stuck") && with.contains("crane is free"), "{with}");
+    assert!(!with.contains("not to be read"), "{with}");
+    let hits = early.json(&["search", "winch stuck", "--all"]);
+    assert_eq!(hits["hits"][0]["speaker"], "tool", "{hits}");
+    early.verify();
+    late.verify();
+    let lines = early.lines(&["inspect", "--view", "lines"]);
+    assert_eq!(lines[0]["beside"]["output"], json!({"missing": 4}), "the last reading: {lines:?}");
 }
 
-/// An account of a file adds up, however often it is read.
+/// A prompt that was queued is said once: as an attachment, or as the record that it became, never as the note of the queue.
 #[test]
-fn an_unfinished_last_line_is_counted_once() {
+fn a_queued_prompt_is_one_observation_of_the_user() {
     let sandbox = Sandbox::new();
-    let mut transcript = Transcript::new(&sandbox, 22);
-    transcript.prompt("How high is the tide?").raw(r#"{"type":"tide-table","sessionId":"x"}"#).flush();
-    let whole = std::fs::read(&transcript.path).unwrap();
-    std::fs::write(&transcript.path, whole.trim_ascii_end()).unwrap();
-    let known = || sandbox.json(&["status"])["unknown_types"]["tide-table"].clone();
-    for _ in 0..3 {
+    let mut transcript = Transcript::new(&sandbox, 31);
+    let queue = |operation: &str, content: &str| {
+        json!({"type": "queue-operation", "operation": operation, "content": content, "sessionId": "x", "timestamp": "2026-11-20T01:00:00.000Z"}).to_string()
+    };
+    transcript
+        .prompt("Start.")
+        .raw(&queue("enqueue", "and grease the winch"))
+        .raw(&queue("remove", ""))
+        .queued("and grease the winch")
+        .raw(&queue("enqueue", "then lock up"))
+        .raw(&queue("dequeue", ""))
+        .prompt("then lock up")
+        .flush();
+    for _ in 0..2 {
         sandbox.import(&[&transcript.path]);
-        assert_eq!(known(), 1);
+        let rows = sandbox.lines(&["inspect", "--view", "records"]);
+        let said = |text: &str| {
+            rows.iter()
+                .filter(|r| r["kind"] == "observation" && r["text"] == text && r["speaker"] == "user")
+                .count()
+        };
+        assert_eq!((said("and grease the winch"), said("then lock up")), (1, 1), "{rows:?}");
+        assert_eq!(sandbox.json(&["status"])["store"]["observations"], 3);
     }
-    std::fs::write(&transcript.path, &whole).unwrap();
-    sandbox.import(&[&transcript.path]);
-    assert_eq!(known(), 1);
 }

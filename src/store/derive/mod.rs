@@ -48,6 +48,10 @@ impl Write<'_> {
             let derived = match part.as_str() {
                 "turn" => outcome::turn(self, session, &item)?,
                 "agent" => outcome::agent(self, session, &item)?,
+                "title" => {
+                    self.name_by_summary(session)?;
+                    continue;
+                }
                 _ => continue,
             };
             if let Some(derived) = derived
@@ -67,8 +71,10 @@ impl Write<'_> {
                 let derived = summary::checkpoint(self, session, &boundary, &turns)?;
                 changed += u64::from(self.put(&derived, "")?);
             }
+            // The index holds the title beside them.
+            let title = self.session_title(session)?.unwrap_or_default();
             if let Some(derived) = summary::session_summary(self, session, &turns)? {
-                changed += u64::from(self.put(&derived, "")?);
+                changed += u64::from(self.put(&derived, &title)?);
             }
             let profile = self.profile(session, terms)?;
             let derived = summary::profile(self, session, &turns)?;

@@ -54,10 +54,12 @@ pub(super) fn agent(write: &mut Write<'_>, session: i64, item: &str) -> Result<O
         write.transaction.query_row("SELECT name FROM agents WHERE n = ?1", [agent], |row| row.get(0))?;
     let mut run = Run::default();
     run.read(write, session, agent, None, None)?;
-    if run.members.is_empty() {
+    let id = derived_id("a", &["agent", &own, &name]);
+    // What a compaction's own agent says repeats the session: no outcome.
+    if !run.scored {
+        write.take_away(&id)?;
         return Ok(None);
     }
-    let id = derived_id("a", &["agent", &own, &name]);
     Ok(Some(run.finish(id, session, vec![session], agent, None)))
 }
 
@@ -88,6 +90,8 @@ struct Run {
     seen: HashSet<i64>,
     builder: Builder,
     newest: Option<(i64, Option<String>)>,
+    /// Something in it is scored.
+    scored: bool,
     first_ms: Option<i64>,
 }
 
@@ -123,6 +127,7 @@ impl Run {
                 self.newest = Some((ms, compact::time(row.get(5)?, Some(ms))));
             }
             let scored: bool = row.get(3)?;
+            self.scored |= scored;
             if !scored {
                 continue;
             }

@@ -81,10 +81,7 @@ pub(super) fn profile(write: &mut Write<'_>, session: i64, turns: &[Turn]) -> Re
     let own = write.session_id(session)?;
     let (time, time_ms) = turns.last().map_or((None, None), |t| (t.time.clone(), t.time_ms));
     let at_ms = turns.last().map_or(0, |t| t.at_ms);
-    let title: Option<String> = write
-        .transaction
-        .prepare_cached("SELECT title FROM sessions WHERE n = ?1")?
-        .query_row([session], |row| row.get(0))?;
+    let title = write.session_title(session)?;
     let request = turns.first().map(|t| t.fields.request.clone()).unwrap_or_default();
     let fields = Fields { request, notes: title.unwrap_or_default(), ..Fields::default() };
     Ok(Derived {

@@ -1,5 +1,9 @@
 use super::*;
 
+fn parse(line: &[u8]) -> Parsed {
+    look(line).parsed
+}
+
 fn observe(line: &str) -> Observation {
     match parse(line.as_bytes()) {
         Parsed::Said(_, observation) => *observation,
@@ -9,7 +13,7 @@ fn observe(line: &str) -> Observation {
 
 #[test]
 fn each_line_falls_into_its_case() {
-    let cases: [(&str, fn(&Parsed) -> bool); 15] = [
+    let cases: [(&str, fn(&Parsed) -> bool); 21] = [
         (r#"{"type":"user","message":{"content":"hi"}}"#, |p| matches!(p, Parsed::Said(..))),
         (r#"{"type":"user","isMeta":true,"message":{"content":"x"}}"#, |p| {
             matches!(p, Parsed::Silent(_, "meta"))
@@ -23,15 +27,36 @@ fn each_line_falls_into_its_case() {
         ),
         (
             r#"{"type":"system","subtype":"turn_duration"}"#,
-            |p| matches!(p, Parsed::Noise(_, n) if n == "system/turn_duration"),
+            |p| matches!(p, Parsed::Noise(n) if n == "system/turn_duration"),
         ),
         (
             r#"{"type":"attachment","attachment":{"type":"hook_success"}}"#,
-            |p| matches!(p, Parsed::Noise(_, n) if n == "attachment/hook_success"),
+            |p| matches!(p, Parsed::Noise(n) if n == "attachment/hook_success"),
         ),
-        (r#"{"type":"ai-title","aiTitle":"T"}"#, |p| matches!(p, Parsed::Title(_, t, false) if t == "T")),
+        (
+            r#"{"type":"ai-title","aiTitle":"T"}"#,
+            |p| matches!(p, Parsed::Title(_, t, Namer::Model) if t == "T"),
+        ),
         (r#"{"type":"api-request-blob","message":{}}"#, |p| matches!(p, Parsed::Noise(..))),
-        (r#"{"type":"summary","summary":"s"}"#, |p| matches!(p, Parsed::Unknown(_, n) if n == "summary")),
+        (
+            r#"{"type":"summary","summary":"s","leafUuid":"l"}"#,
+            |p| matches!(p, Parsed::Summary(l, t) if l == "l" && t == "s"),
+        ),
+        (r#"{"type":"summary","summary":"s"}"#, |p| matches!(p, Parsed::Noise(n) if n == "summary")),
+        (
+            r#"{"data":{"x":[1],"type":"bash_progress"},"type":"progress"}"#,
+            |p| matches!(p, Parsed::Noise(n) if n == "progress/bash_progress"),
+        ),
+        (
+            r#"{"data":{"type":"tide"},"type":"progress"}"#,
+            |p| matches!(p, Parsed::Unknown(n) if n == "progress/tide"),
+        ),
+        (r#"{"type":"system","subtype":"tide"}"#, |p| matches!(p, Parsed::Unknown(n) if n == "system/tide")),
+        (
+            r#"{"type":"attachment","attachment":{"type":"tide"}}"#,
+            |p| matches!(p, Parsed::Unknown(n) if n == "attachment/tide"),
+        ),
+        (r#"{"type":"tide-table"}"#, |p| matches!(p, Parsed::Unknown(n) if n == "tide-table")),
         (r#"{"uuid":"u"}"#, |p| *p == Parsed::Odd("no type")),
         (r#"{"type":7}"#, |p| *p == Parsed::Odd("no type")),
         ("[1]", |p| *p == Parsed::Odd("not an object")),

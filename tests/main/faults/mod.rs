@@ -13,4 +13,6 @@ mod spool_watch;
 mod spool_week;
 mod store;
 mod transcript;
+mod transcript_lines;
+mod transcript_types;
 mod transcript_scale;
