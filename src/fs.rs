@@ -186,6 +186,11 @@ pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
     Ok(())
 }
 
+/// Makes a directory like [`make_private_dir`], but one that a power cut may take away again: what is in it promises nothing.
+pub fn make_passing_dir(path: &Path) -> Result<(), FsError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)
+}
+
 /// Syncs the folder that a new directory lies in: a synced file in a directory that a power cut takes away is no promise kept.
 fn sync_name(dir: &Path) -> Result<(), FsError> {
     match dir.parent().map_or(Ok(()), sync_dir) {
@@ -268,4 +273,66 @@ pub fn open_beneath(folder: &Path, names: &[&str]) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     Ok(file)
+}
+
+/// Overwrites the first bytes of a file that is there and long enough, in one write, without making or moving anything: what still works on a
+/// full disk. The rest is filled with spaces. Errors: it is shorter than `bytes`, or the system's.
+pub fn overwrite(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
+    let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    let mut file = OpenOptions::new().write(true).custom_flags(flags).open(path).at("open", path)?;
+    let size = usize::try_from(file.metadata().at("read", path)?.len()).unwrap_or(0);
+    if size < bytes.len() {
+        return Err(io::Error::new(io::ErrorKind::StorageFull, "it is too short")).at("overwrite", path);
+    }
+    let mut padded = bytes.to_vec();
+    padded.resize(size, b' ');
+    file.write_all(&padded).at("overwrite", path)
+}
+
+/// Bytes that may still be written where `path` lies; `None` when that cannot be told.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// Names the network file system that `path` lies on; `None` for a local one, or where that cannot be told.
+///
+/// SQLite's log needs memory shared between processes, and one drainer at a time needs locks that hold: neither is sure across a network.
+pub fn network(path: &Path) -> Option<&'static str> {
+    /// Numbers of Linux (`statfs(2)`).
+    const KINDS: [(u64, &str); 10] = [
+        (0x6969, "NFS"),
+        (0x517b, "SMB"),
+        (0xff53_4d42, "CIFS"),
+        (0xfe53_4d42, "SMB2"),
+        (0x5346_414f, "AFS"),
+        (0x00c3_6400, "Ceph"),
+        (0x0102_1997, "9P"),
+        (0x0bd0_0bd0, "Lustre"),
+        (0x6573_5546, "FUSE"),
+        (0x4750_4653, "GPFS"),
+    ];
+    let kind = file_system(path)?;
+    KINDS.iter().find(|(number, _)| *number == kind).map(|(_, name)| *name)
+}
+
+#[cfg(target_os = "linux")]
+fn file_system(path: &Path) -> Option<u64> {
+    #[cfg(feature = "failpoints")]
+    if let Some(kind) = std::env::var("STEP_STATFS").ok().and_then(|kind| kind.parse().ok()) {
+        return Some(kind);
+    }
+    let kind = rustix::fs::statfs(path).ok()?.f_type;
+    // Signed or not, 32 bits or 64, by platform; the numbers have 32.
+    Some(u64::try_from(i128::from(kind) & 0xffff_ffff).unwrap_or(0))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn file_system(_path: &Path) -> Option<u64> {
+    None
+}
+
+/// What some network file systems do; never here, unless a test says so.
+pub fn grants_every_lock() -> bool {
+    cfg!(feature = "failpoints") && std::env::var_os("STEP_LOCKS").is_some_and(|v| v == "granted")
 }

@@ -2,8 +2,8 @@
 //!
 //! Compiled to nothing unless the feature `failpoints` is on. With it, `STEP_KILL=n` makes the n-th step of
 //! the process end it with `SIGKILL`, `STEP_FAIL=n:ENOSPC` makes that step return the error,
-//! `STEP_FAIL=n+:ENOSPC` every step from the n-th on, `STEP_STALL=n` makes the n-th step take ten seconds, like a disk that does not
-//! answer, and `STEP_STOP=n` (or a step's name) stops the process there, once, until it gets `SIGCONT`. `STEP_LOG=path` appends the name of each step passed.
+//! `STEP_FAIL=n+:ENOSPC` every step from the n-th on, `STEP_STALL=n` (or a step's name) makes it take ten seconds, once, like a disk
+//! that does not answer, and `STEP_STOP=n` (or a step's name) stops the process there, once, until it gets `SIGCONT`. `STEP_LOG=path` appends the name of each step passed.
 //! `STEP_RECORD=dir` writes down what each operation [`Did`], in order and with contents, so that a test can make the states in which a
 //! power cut may leave a disk.
 //!
@@ -97,6 +97,7 @@ mod armed {
         kill_at: u64,
         stall_at: u64,
         stop_at: String,
+        stall_on: String,
         fail_at: u64,
         fail_on: bool,
         error: i32,
@@ -104,12 +105,14 @@ mod armed {
     }
 
     static COUNT: AtomicU64 = AtomicU64::new(0);
+    static STALLED: AtomicBool = AtomicBool::new(false);
     static PLAN: OnceLock<Plan> = OnceLock::new();
 
     fn plan() -> Plan {
         let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(0);
         let (kill_at, stall_at) = (number("STEP_KILL"), number("STEP_STALL"));
         let stop_at = std::env::var("STEP_STOP").unwrap_or_default();
+        let stall_on = std::env::var("STEP_STALL").unwrap_or_default();
         let fail = std::env::var("STEP_FAIL").unwrap_or_default();
         let (at, name) = fail.split_once(':').unwrap_or(("0", ""));
         let fail_on = at.ends_with('+');
@@ -124,7 +127,7 @@ mod armed {
             _ => 28,
         };
         let log = std::env::var_os("STEP_LOG").map(Into::into);
-        Plan { kill_at, stall_at, stop_at, fail_at, fail_on, error, log }
+        Plan { kill_at, stall_at, stall_on, stop_at, fail_at, fail_on, error, log }
     }
 
     pub(super) fn taste(place: &str, content: &[u8]) {
@@ -169,7 +172,7 @@ mod armed {
             // To this thread, which stops before it goes on; a signal to the process may find another one first.
             nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP)?;
         }
-        if n == plan.stall_at {
+        if n == plan.stall_at || (name == plan.stall_on && !STALLED.swap(true, Ordering::SeqCst)) {
             #[allow(clippy::disallowed_methods, reason = "this is what a stuck disk does")]
             std::thread::sleep(std::time::Duration::from_secs(10));
         }

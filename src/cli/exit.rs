@@ -1,7 +1,9 @@
 //! Exit codes, and errors as a person reads them.
 
 use super::output;
+use crate::config::Home;
 use crate::drain::DrainError;
+use crate::fs;
 use crate::index::IndexError;
 use crate::recall::RecallError;
 use crate::spool::SpoolError;
@@ -41,11 +43,21 @@ pub(super) struct Failure {
     what: String,
     hint: Option<String>,
     exit: Exit,
+    damaged: Option<Damaged>,
+}
+
+/// What was found damaged: the drainer is to look at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Damaged {
+    /// SQLite's file.
+    Store,
+    /// A file of Tantivy's.
+    Index,
 }
 
 impl Failure {
     pub(super) fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), hint: None, exit: Exit::Failed }
+        Self { what: what.into(), hint: None, exit: Exit::Failed, damaged: None }
     }
 
     /// A command, or a sentence with one in backquotes.
@@ -57,6 +69,22 @@ impl Failure {
     pub(super) fn exit(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self
+    }
+
+    fn damaged(mut self, what: Damaged) -> Self {
+        self.damaged = Some(what);
+        self
+    }
+
+    /// Tells the drainer, which looks and repairs: without the note it might meet the damage much later.
+    pub(super) fn note(&self, home: &Home) {
+        let note = match self.damaged {
+            Some(Damaged::Store) => home.suspect_store(),
+            Some(Damaged::Index) => home.suspect_index(),
+            None => return,
+        };
+        // A command that reads must not fail for what it cannot write.
+        drop(fs::replace(&note, b"", fs::Sync::No));
     }
 
     /// Prints it on stderr. Returns its exit code.
@@ -82,6 +110,9 @@ impl From<StoreError> for Failure {
             StoreError::Newer { .. } => {
                 Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
             }
+            error if error.is_damage() => Self::new(what).damaged(Damaged::Store).hint(
+                "`sinker drain --once` moves it aside and rebuilds it from what is left of it and from the transcripts; a running drainer does so by itself",
+            ),
             error if error.is_transient() => Self::new(what)
                 .hint("check free space and permissions of the data directory, then run it again"),
             _ => {
@@ -98,6 +129,9 @@ impl From<IndexError> for Failure {
             IndexError::Newer { .. } => {
                 Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
             }
+            error if error.is_damage() => Self::new(what).damaged(Damaged::Index).hint(
+                "`sinker index rebuild` makes it anew from the store; a running drainer does so by itself",
+            ),
             _ => Self::new(what).hint("`sinker index rebuild` makes it anew from the store"),
         }
     }
@@ -108,7 +142,9 @@ impl From<RecallError> for Failure {
         if let RecallError::Index(error) = error {
             return error.into();
         }
-        Self::new(error.to_string()).hint("`sinker index verify` names what is damaged")
+        let failure = Self::new(error.to_string());
+        let failure = if error.is_damage() { failure.damaged(Damaged::Index) } else { failure };
+        failure.hint("`sinker index verify` names what is damaged; `sinker index rebuild` makes it anew")
     }
 }
 
@@ -129,6 +165,11 @@ impl From<DrainError> for Failure {
             DrainError::Stuck => Self::new(what)
                 .hint("`sinker drain --once` makes it; log/drain.log has more")
                 .exit(Exit::Failed),
+            DrainError::Newer { .. } => {
+                Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
+            }
+            DrainError::NoLocks(_) => Self::new(what)
+                .hint("SINKER_HOME=/path/on/a/local/disk; two drainers at once would damage the store"),
             DrainError::Stopped => Self::new(what).hint("`sinker drain --once` goes on where it stopped"),
             _ => Self::new(what).hint("`sinker config show` names the paths; check their permissions"),
         }

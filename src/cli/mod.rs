@@ -99,7 +99,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         }
         command => {
             log::open(&home, "cli");
-            read(&home, command)
+            read(&home, command).inspect_err(|failure| failure.note(&home))
         }
     }
 }

@@ -6,8 +6,9 @@ use super::output::{self, Paint};
 use crate::clock;
 use crate::config::Home;
 use crate::drain::{self, StatusFile};
+use crate::fs;
 use crate::spool;
-use crate::store::{Reader, SessionRow};
+use crate::store::{self, Look, Reader, SessionRow};
 use serde_json::json;
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let spool = spool::counts(home);
     let running = drain::is_held(home);
     let age_s = heartbeat_age_s(home);
-    let error = damage(home, &file).or(file.last_error.clone());
+    let error = damage(home, &file).or(file.last_error.clone()).or_else(|| place(home));
     if as_json {
         output::json(&json!({
             "spool": { "new": spool.new, "cur": spool.cur, "odd": spool.odd, "oldest_age_s": spool.oldest_age_s },
@@ -50,6 +51,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "unknown_types": file.unknown_types,
             "redacted": file.redacted,
             "last_error": error,
+            "warning": warning(home),
             "home": home.root().to_string_lossy(),
         }));
         return Ok(Exit::Done);
@@ -115,6 +117,9 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         let rules: Vec<String> = file.redacted.iter().map(|(rule, n)| format!("{rule} {n}")).collect();
         line("redacted", format!("{redacted}: {}", rules.join(", ")));
     }
+    if let Some(warning) = warning(home) {
+        line("warning", paint.bad(&output::plain(&warning)));
+    }
     if let Some(error) = &error {
         line("error", paint.bad(&output::plain(error)));
         output::say("hint: `sinker drain --once` tries again; log/drain.log in the data directory has more");
@@ -124,16 +129,41 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
 
 /// What a look at the first bytes tells: the figures are the drainer's, and it may not have run since the damage was done.
 fn damage(home: &Home, file: &StatusFile) -> Option<String> {
-    use std::io::Read as _;
-    let mut head = [0; 16];
-    let read = std::fs::File::open(home.store()).and_then(|mut store| store.read_exact(&mut head));
-    match read {
-        Ok(()) if head.starts_with(b"SQLite format 3") => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && file.documents == 0 => return None,
-        _ => return Some(format!("{} cannot be read as a store", home.store().display())),
+    let store = home.store();
+    let why = match store::look(home) {
+        Ok(Look::Plausible { .. }) => None,
+        Ok(Look::Absent | Look::Empty) if file.documents == 0 => return None,
+        Ok(Look::Absent) => Some("it is gone".to_owned()),
+        Ok(Look::Empty) => Some("it is empty".to_owned()),
+        Ok(Look::Damaged(why)) => Some(why),
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(why) = why {
+        let what = format!("the store {} is damaged: {why}", store.display());
+        return Some(format!("{what}; `sinker drain --once` moves it aside and rebuilds it"));
     }
     let published = home.index().join("current").is_file() || file.documents == 0;
     (!published).then(|| "the index is gone; `sinker index rebuild` makes it anew".to_owned())
+}
+
+/// What is wrong with the place where the data lies.
+fn place(home: &Home) -> Option<String> {
+    /// Less than this, and the next batch does not fit. Units: bytes.
+    const LITTLE: u64 = 1024 * 1024;
+    let root = home.root().display();
+    if fs::free_bytes(home.root()).is_some_and(|free| free < LITTLE) {
+        return Some(format!(
+            "the disk of {root} is full; what was said waits in the transcripts until there is room"
+        ));
+    }
+    None
+}
+
+/// What works as long as it works.
+fn warning(home: &Home) -> Option<String> {
+    let (root, kind) = (home.root(), fs::network(home.root())?);
+    let root = root.display();
+    Some(format!("{root} lies on a network file system ({kind}); SINKER_HOME on a local disk is safe"))
 }
 
 fn heartbeat_age_s(home: &Home) -> Option<u64> {

@@ -92,6 +92,18 @@ impl Home {
     pub fn replies(&self) -> PathBuf {
         self.root.join("state/replies")
     }
+    /// `state/suspect-store`: somebody met damage in the store; the drainer looks, and removes it.
+    pub fn suspect_store(&self) -> PathBuf {
+        self.root.join("state/suspect-store")
+    }
+    /// `state/suspect-index`: the same for the index.
+    pub fn suspect_index(&self) -> PathBuf {
+        self.root.join("state/suspect-index")
+    }
+    /// `state/repair`: a damaged store was moved aside and is being rebuilt; numbers only.
+    pub fn repair(&self) -> PathBuf {
+        self.root.join("state/repair")
+    }
     /// `secret`: 32 random bytes in hex.
     pub fn secret(&self) -> PathBuf {
         self.root.join("secret")

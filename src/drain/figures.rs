@@ -1,5 +1,6 @@
 //! `state/status`: the drainer's figures in one small file, so that `status` costs the same at any size of the store.
 
+use super::DrainError;
 use super::progress::Progress;
 use crate::config::Home;
 use crate::fs::{self, Sync};
@@ -8,6 +9,7 @@ use crate::store::{Behind, Figures, Reader, StoreError};
 use crate::{clock, log};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 
 /// The content of `state/status`. Written by the holder of the drain lock only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +76,19 @@ impl StatusFile {
     }
 }
 
+/// Errors: [`DrainError::Newer`] when a newer version wrote this file of `state/` (D11).
+pub(super) fn refuse_newer(path: &Path) -> Result<(), DrainError> {
+    let bytes = fs::read_small(path, 1024 * 1024).ok().flatten().unwrap_or_default();
+    let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    match value.get("v").and_then(serde_json::Value::as_u64) {
+        Some(found) if found > FORMAT.into() => Err(DrainError::Newer { path: path.to_path_buf(), found }),
+        _ => Ok(()),
+    }
+}
+
+/// The version of `state/status` and `state/repair`.
+pub(super) const FORMAT: u32 = 1;
+
 /// Writes the figures, at most once a second.
 pub(super) struct Board {
     hour: VecDeque<(i64, u64)>,
@@ -83,6 +98,7 @@ pub(super) struct Board {
 }
 
 const EVERY_MS: i64 = 1_000;
+const ROOM_BYTES: usize = 4_096;
 const MINUTE_MS: i64 = 60_000;
 
 impl Board {
@@ -118,9 +134,20 @@ impl Board {
             return;
         }
         let timed = StatusFile { time: clock::format(clock::now()), ..status.clone() };
-        let bytes = serde_json::to_vec(&timed).unwrap_or_default();
+        let mut bytes = serde_json::to_vec(&timed).unwrap_or_default();
+        // Room for what a full disk makes us say: then the file can be written over in its place.
+        bytes.resize(bytes.len().next_multiple_of(ROOM_BYTES), b' ');
         match fs::replace(&home.status(), &bytes, Sync::No) {
             Ok(()) => self.shown = Some(status),
+            // A full disk is when figures matter most.
+            Err(error) if fs::overwrite(&home.status(), &bytes).is_ok() => {
+                log::warn(
+                    "drain",
+                    &[("error", &error)],
+                    "The figures could not be replaced; they are written over.",
+                );
+                self.shown = Some(status);
+            }
             Err(error) => log::warn("drain", &[("error", &error)], "The figures could not be written."),
         }
     }
@@ -148,7 +175,7 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
     let mut unknown_types = lines.remove("unknown").unwrap_or_default();
     unknown_types.extend(lines.remove("unknown-block").unwrap_or_default());
     Ok(StatusFile {
-        v: 1,
+        v: FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         time: String::new(),
@@ -164,6 +191,6 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
         lost_ranges: lines.get("lost").map_or(0, |kinds| kinds.values().sum()),
         unknown_types,
         redacted: lines.remove("redacted").unwrap_or_default(),
-        last_error: progress.last_error(),
+        last_error: progress.last_word(),
     })
 }

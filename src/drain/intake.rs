@@ -10,8 +10,9 @@ use super::suspects::Caution;
 use super::sweep;
 use crate::config::Project;
 use crate::spool::{self, Claimed, Entry, SpoolError};
+use crate::store::FileState;
 use crate::{clock, fs, log};
-use crossbeam_channel::{Sender, bounded};
+
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -157,10 +158,9 @@ impl Drainer {
         let files = match command.verb.as_str() {
             "import" => sweep::named(&command.paths),
             "rebuild" => {
-                let done = self.order(Order::Rebuild);
-                let error = done.err();
-                let reply = Reply { documents: self.progress.index().1, error, ..Reply::default() };
-                self.reply(&command.id, &path, &reply);
+                let asked = Asked { rebuild: true, ..Asked::default() };
+                self.commands.insert(command.id.clone(), (path, asked));
+                self.order(Order::Rebuild(command.id))?;
                 return Ok(Vec::new());
             }
             verb => {
@@ -170,6 +170,7 @@ impl Drainer {
             }
         };
         let asked = Asked {
+            rebuild: false,
             files: files.len() as u64,
             observations: before.observations,
             documents: before.documents,
@@ -195,23 +196,36 @@ impl Drainer {
         Ok(vec![event])
     }
 
-    fn order(&self, order: fn(Sender<Result<(), String>>) -> Order) -> Result<(), String> {
-        let (answer, done) = bounded(1);
-        let Some(orders) = &self.orders else { return Err("the publisher has ended".to_owned()) };
-        orders.send(order(answer)).map_err(|e| e.to_string())?;
-        done.recv().map_err(|e| e.to_string())?
+    /// Asks the publisher; the answer comes by the loop, which beats and listens to signals meanwhile.
+    pub(super) fn order(&self, order: Order) -> Result<(), DrainError> {
+        let sent = self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok());
+        if sent {
+            Ok(())
+        } else {
+            Err(DrainError::Start("the publisher has ended; see log/drain.log".to_owned()))
+        }
     }
 
-    pub(super) fn answer(&mut self, id: &str) {
+    /// All that a command asked for is stored: it is answered once that is published.
+    pub(super) fn answer(&self, id: &str) -> Result<(), DrainError> {
+        if self.commands.contains_key(id) { self.order(Order::Flush(id.to_owned())) } else { Ok(()) }
+    }
+
+    /// The publisher is done with an order.
+    pub(super) fn answered(&mut self, id: &str, done: Result<(), String>) {
         let Some((path, asked)) = self.commands.remove(id) else { return };
-        let error = self.order(Order::Flush).err();
-        let now = self.figures().unwrap_or_default();
-        let reply = Reply {
-            files: asked.files,
-            observations: now.observations.saturating_sub(asked.observations),
-            documents: now.documents.saturating_sub(asked.documents),
-            odd: self.progress.odd_found().saturating_sub(asked.odd),
-            error,
+        let error = done.err();
+        let reply = if asked.rebuild {
+            Reply { documents: self.progress.index().1, error, ..Reply::default() }
+        } else {
+            let now = self.figures().unwrap_or_default();
+            Reply {
+                files: asked.files,
+                observations: now.observations.saturating_sub(asked.observations),
+                documents: now.documents.saturating_sub(asked.documents),
+                odd: self.progress.odd_found().saturating_sub(asked.odd),
+                error,
+            }
         };
         self.reply(id, &path, &reply);
     }
@@ -231,14 +245,18 @@ impl Drainer {
         Ok(self.requests(list, false))
     }
 
-    pub(super) fn sweep(&self) -> Result<Event, DrainError> {
+    pub(super) fn sweep(&mut self) -> Result<Event, DrainError> {
         self.sweep_leftovers();
         self.progress.recovered("read");
         let known = self.store.files()?;
         let mut found = BTreeSet::new();
-        for root in &self.options.roots {
-            found.extend(sweep::transcripts(root));
+        for root in self.options.roots.clone() {
+            // A long look is work, too.
+            found.extend(sweep::transcripts_beating(&root, &mut || self.beat()));
         }
+        // What a repaired store knows of and has not read lies anywhere.
+        let unread = known.iter().filter(|(path, state)| **state == FileState::default() && path.is_file());
+        found.extend(unread.map(|(path, _)| path.clone()));
         let gone: Vec<PathBuf> =
             known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
         let behind = sweep::behind(found.into_iter().collect(), &known);

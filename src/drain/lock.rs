@@ -5,6 +5,7 @@ use crate::config::Home;
 use crate::{clock, fs};
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
+use std::path::Path;
 use std::time::Duration;
 
 /// Held as long as it lives.
@@ -33,6 +34,9 @@ impl Lock {
                 }
             }
         }
+        if works(&path) == Some(false) {
+            return Err(DrainError::NoLocks(path));
+        }
         let note = format!("pid {}, since {}\n", std::process::id(), clock::format(clock::now()));
         let written =
             file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes()));
@@ -40,6 +44,16 @@ impl Lock {
         drop(written);
         Ok(Self { _file: file })
     }
+}
+
+/// Tells if a second taker is turned away, as long as we hold the lock; `None` when that cannot be tried. Some network file systems
+/// grant every lock, and two drainers at once would damage the store.
+fn works(path: &Path) -> Option<bool> {
+    if fs::grants_every_lock() {
+        return Some(false);
+    }
+    let second = File::open(path).ok()?;
+    Some(matches!(second.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// True when some process holds the lock.

@@ -5,7 +5,7 @@
 //! | Running | woken, scan due | Running | scan the spool |
 //! | Running | requests | Running | read as many files as may be in work |
 //! | Running | finished | Running | read the next; once all is done in `Once` and `Import`: finish |
-//! | Running | first signal, nothing came for `idle_exit` | Finishing | halt the reader |
+//! | Running | first signal, our binary was replaced, nothing came for `idle_exit` | Finishing | halt the reader |
 //! | Finishing | nothing in work | Stopped | publish, exit |
 //! | Finishing | second signal | Stopped | exit at once |
 //!
@@ -91,6 +91,8 @@ pub enum Event {
     },
     /// SIGINT, SIGTERM, SIGHUP.
     Signal,
+    /// Another binary stands in the place of ours: leave in order, once.
+    Replaced,
 }
 
 /// What is to be done.
@@ -236,6 +238,11 @@ impl State {
         jobs.flat_map(|job| job.entries.iter())
     }
 
+    /// Everything that is known to be there is stored: nothing is in work, waits, or is being looked for.
+    pub fn is_idle(&self) -> bool {
+        matches!(self, State::Running(desk) if desk.is_idle())
+    }
+
     /// Files are being read or stored just now.
     pub fn is_working(&self) -> bool {
         matches!(self, State::Running(desk) | State::Finishing(desk) if !desk.active.is_empty())
@@ -245,7 +252,7 @@ impl State {
 /// Decides. Total: every event is legal in every state.
 pub fn step(state: State, event: Event) -> (State, Vec<Effect>) {
     match (state, event) {
-        (State::Running(desk), Event::Signal) => finish(desk, vec![Effect::Halt]),
+        (State::Running(desk), Event::Signal | Event::Replaced) => finish(desk, vec![Effect::Halt]),
         (State::Running(desk), event) => running(desk, event),
         (State::Finishing(_), Event::Signal) => (State::Stopped, vec![Effect::Exit]),
         (State::Finishing(mut desk), Event::Finished { path, .. }) => {
@@ -296,7 +303,7 @@ fn running(mut desk: Desk, event: Event) -> (State, Vec<Effect>) {
             }
             effects.extend(desk.finished(&path, stored));
         }
-        Event::Signal => {}
+        Event::Signal | Event::Replaced => {}
     }
     desk.due(&mut effects);
     if desk.is_done() {
@@ -462,6 +469,11 @@ impl Desk {
         }
     }
 
+    fn is_idle(&self) -> bool {
+        let idle = self.order.is_empty() && self.active.is_empty() && !self.more;
+        idle && self.waiting.is_empty() && self.begun && self.awaited == 0
+    }
+
     fn is_done(&self) -> bool {
         let idle = self.order.is_empty() && self.active.is_empty() && !self.more;
         match self.mode {
@@ -473,7 +485,7 @@ impl Desk {
                 idle && stuck && !looking && self.now - self.quiet_since >= limit
             }
             Mode::Serve { idle_exit_ms: None } => false,
-            Mode::Once | Mode::Import => idle && self.waiting.is_empty() && self.begun && self.awaited == 0,
+            Mode::Once | Mode::Import => self.is_idle(),
         }
     }
 }

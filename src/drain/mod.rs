@@ -21,8 +21,11 @@ mod machine;
 mod outputs;
 mod progress;
 mod publish;
+mod pulse;
 mod read;
+mod repair;
 mod run;
+mod stand;
 mod suspects;
 mod sweep;
 mod watch;
@@ -53,6 +56,9 @@ pub enum DrainError {
     /// The index.
     #[error(transparent)]
     Index(#[from] index::IndexError),
+    /// File locks mean nothing where the data directory lies.
+    #[error("the file system of {} grants every lock", .0.display())]
+    NoLocks(PathBuf),
     /// The spool.
     #[error(transparent)]
     Spool(#[from] spool::SpoolError),
@@ -70,9 +76,24 @@ pub enum DrainError {
         "a transcript could not be read in any reasonable time; the next try is made apart from the others"
     )]
     Stuck,
+    /// A newer Sinker wrote this file of `state/`; nothing was changed (D11).
+    #[error("{} has format {found}, newer than this version knows", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
     /// A path given to import does not exist.
     #[error("there is nothing at {}", .0.display())]
     NoSuchPath(PathBuf),
+}
+
+impl DrainError {
+    /// The store on disk is not what was written.
+    pub fn is_store_damage(&self) -> bool {
+        matches!(self, DrainError::Store(error) if error.is_damage())
+    }
 }
 
 /// Makes the folders that a drainer works in.

@@ -2,7 +2,7 @@
 
 use crate::clock::Stopwatch;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Counters of one run. Units: bytes of transcripts, whole files, rows.
@@ -22,6 +22,12 @@ pub struct Progress {
     /// When the reader began with the piece it has in hand; negative while it has none.
     reads_ms: AtomicI64,
     errors: Mutex<BTreeMap<&'static str, String>>,
+    notice: Mutex<Option<String>>,
+    /// The writer still reads out a damaged store; the index waits for what comes of it.
+    mending: AtomicBool,
+    repairing: AtomicBool,
+    /// The publisher is at work.
+    publishing: AtomicBool,
 }
 
 impl Default for Progress {
@@ -40,6 +46,10 @@ impl Default for Progress {
             moved_ms: AtomicI64::new(0),
             reads_ms: AtomicI64::new(-1),
             errors: Mutex::new(BTreeMap::new()),
+            notice: Mutex::new(None),
+            mending: AtomicBool::new(false),
+            repairing: AtomicBool::new(false),
+            publishing: AtomicBool::new(false),
         }
     }
 }
@@ -50,7 +60,8 @@ impl Progress {
         i64::try_from(self.watch.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
-    fn moved(&self) {
+    /// A stage did something.
+    pub(super) fn moved(&self) {
         self.moved_ms.store(self.now_ms(), Ordering::Relaxed);
     }
 
@@ -114,6 +125,35 @@ impl Progress {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).remove(part);
     }
 
+    /// Something that a person should know though nothing fails; `None` takes it back.
+    pub(super) fn notice(&self, text: Option<String>) {
+        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    /// The store is being rebuilt; `mending`: the old one is still being read out.
+    pub(super) fn repair(&self, repairing: bool, mending: bool) {
+        self.repairing.store(repairing, Ordering::Relaxed);
+        self.mending.store(mending, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_repairing(&self) -> bool {
+        self.repairing.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_mending(&self) -> bool {
+        self.mending.load(Ordering::Relaxed)
+    }
+
+    /// The publisher begins or ends a piece of work; both are a movement.
+    pub(super) fn publishing(&self, at_work: bool) {
+        self.publishing.store(at_work, Ordering::Relaxed);
+        self.moved();
+    }
+
+    pub(super) fn is_publishing(&self) -> bool {
+        self.publishing.load(Ordering::Relaxed)
+    }
+
     /// Read, of how much is known to be read: bytes.
     pub fn bytes(&self) -> (u64, u64) {
         (self.bytes.load(Ordering::Relaxed), self.bytes_total.load(Ordering::Relaxed))
@@ -149,5 +189,10 @@ impl Progress {
         let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let all: Vec<&str> = errors.values().map(String::as_str).collect();
         (!all.is_empty()).then(|| all.join("; "))
+    }
+
+    /// What fails now, else what a person should know: for `status`.
+    pub(super) fn last_word(&self) -> Option<String> {
+        self.last_error().or_else(|| self.notice.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 }

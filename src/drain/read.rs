@@ -9,13 +9,13 @@ use super::chains::Chains;
 use super::machine::Job;
 use super::progress::Progress;
 use super::suspects::{Caution, REFUSED, Suspects};
-use super::sweep::SETTLE_MS;
+use super::sweep::{SETTLE_MS, untouched_ms};
 use crate::config::{Home, Project};
 use crate::redact::{Redactor, Report};
 use crate::spool::{Entry, Odd};
 use crate::store::{self, FileState};
 use crate::transcript::{Cursor, Line, Mark, Parsed, Reader, Verdict};
-use crate::{clock, id, step};
+use crate::{id, step};
 use crossbeam_channel::{Receiver, SendError, Sender, bounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -266,8 +266,7 @@ impl<'a> Stretch<'a> {
         self.began = self.state.offset;
         // A last line without a newline was stored before: it is counted already.
         let counted = (self.state.settled > self.state.offset).then_some(self.state.offset);
-        let untouched_ms = meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0));
-        let take_last = self.task.job.last_line || untouched_ms.is_ok_and(|ms| ms > SETTLE_MS);
+        let take_last = self.task.job.last_line || untouched_ms(&meta) > SETTLE_MS;
         self.state.settled = self.state.offset;
         while let Some(line) = reader.next_line()? {
             self.state.size = self.state.size.max(line.to);

@@ -1,10 +1,12 @@
 //! Performs what the machine decides: claims, reads, sweeps, beats, answers; and holds the stages together.
 
-use super::figures::Board;
+use super::figures::{self, Board};
 use super::machine::{self, Effect, Event, Job, Mode, Request, State};
 use super::progress::Progress;
-use super::publish::{Order, Pace, Publisher};
+use super::publish::{Answer, Order, Pace, Publisher, suspect};
 use super::read::{self, Task};
+use super::repair::{self, Repair};
+use super::stand::Stand;
 use super::suspects::{Caution, Suspects};
 use super::sweep;
 use super::watch::Watch;
@@ -14,7 +16,7 @@ use crate::config::{Home, Project, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{Backlog, Entry};
 use crate::store::{Figures, Reader, Store};
-use crate::{clock, fs, index, log};
+use crate::{clock, fs, index, log, store};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -60,29 +62,85 @@ pub struct Outcome {
 pub fn run(options: &Options, observe: &mut dyn FnMut(&Progress)) -> Result<Outcome, DrainError> {
     // Before anything can be half done: a signal that comes first would end the process where it stands.
     signals()?;
+    refuse_newer(&options.home)?;
     let lock = Lock::take(&options.home)?;
-    let mut drainer = Drainer::start(options)?;
-    let before = drainer.figures()?;
-    let exit = drainer.work(observe)?;
-    if exit != Exit::InOrder {
-        // The threads end with the process; what they had in hand was not committed.
-        std::mem::forget(lock);
-        return Err(if exit == Exit::Stuck { DrainError::Stuck } else { DrainError::Stopped });
+    if let Some(kind) = fs::network(options.home.root()) {
+        log::warn(
+            "drain",
+            &[("kind", &kind)],
+            "The data directory lies on a network file system; a local disk is safe.",
+        );
     }
-    let outcome = drainer.finish(&before)?;
+    let mut before = None;
+    for round in 0.. {
+        match one_round(options, &mut before, observe) {
+            // The store turned out to be damaged: the next start looks closely, and repairs it.
+            Err(error) if error.is_store_damage() && round < MAX_REPAIRS => {
+                log::error(
+                    "drain",
+                    &[("error", &error)],
+                    "The store is damaged; the drainer starts anew to repair it.",
+                );
+                suspect(&options.home.suspect_store());
+            }
+            Err(error @ (DrainError::Stopped | DrainError::Stuck)) => {
+                // The threads end with the process; what they had in hand was not committed.
+                std::mem::forget(lock);
+                return Err(error);
+            }
+            done => {
+                drop(lock);
+                return done;
+            }
+        }
+    }
+    Err(DrainError::Stopped)
+}
+
+/// From a start to its end. `before`: what the store held when the first one began.
+fn one_round(
+    options: &Options,
+    before: &mut Option<Figures>,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Outcome, DrainError> {
+    let mut drainer = Drainer::start(options)?;
+    let now = drainer.figures()?;
+    let before = before.get_or_insert(now);
+    match drainer.work(observe) {
+        Ok(Exit::InOrder) => {}
+        Ok(Exit::AtOnce) => return Err(DrainError::Stopped),
+        Ok(Exit::Stuck) => return Err(DrainError::Stuck),
+        Err(error) => {
+            drainer.abandon();
+            return Err(error);
+        }
+    }
+    let outcome = drainer.finish(before)?;
     observe(&Progress::default());
-    drop(lock);
     Ok(outcome)
+}
+
+/// Refuses what a newer version wrote, before a single byte is changed (D11).
+fn refuse_newer(home: &Home) -> Result<(), DrainError> {
+    store::refuse_newer(home)?;
+    index::refuse_newer(home)?;
+    for file in [home.status(), home.repair()] {
+        figures::refuse_newer(&file)?;
+    }
+    Ok(())
 }
 
 /// Rebuilds the index from the store, beside the one that answers. Returns the number of documents. Errors: [`DrainError`].
 pub fn rebuild(home: &Home) -> Result<u64, DrainError> {
+    refuse_newer(home)?;
     let _lock = Lock::take(home)?;
     prepare(home)?;
     drop(Store::open(home)?);
     let progress = Arc::new(Progress::default());
-    let mut publisher = Publisher::open(home, Pace::BULK, Arc::clone(&progress))?;
+    let never = Arc::new(AtomicBool::new(false));
+    let mut publisher = Publisher::open(home, Pace::BULK, never, Arc::clone(&progress))?;
     publisher.rebuild()?;
+    fs::remove(&home.suspect_index())?;
     let store = Reader::open(home)?;
     let redactor = Redactor::new(&Secret::open(home).map_err(start)?);
     Board::new().write(home, &store, &progress, &redactor, true);
@@ -100,9 +158,8 @@ enum Exit {
     Stuck,
 }
 
-/// The longest a stage may be silent while files are in work before the heartbeat stops.
-const WEDGED_MS: i64 = 30_000;
-const BEAT_MS: i64 = 2_000;
+/// A store that is damaged again after so many repairs lies on a broken disk.
+const MAX_REPAIRS: u32 = 2;
 const TICK: Duration = Duration::from_millis(200);
 
 pub(super) struct Drainer {
@@ -111,6 +168,7 @@ pub(super) struct Drainer {
     pub(super) state: State,
     pub(super) tasks: Option<Sender<Task>>,
     pub(super) orders: Option<Sender<Order>>,
+    pub(super) answers: Receiver<Answer>,
     pub(super) done: Receiver<Event>,
     pub(super) wake: Receiver<()>,
     pub(super) watch: Watch,
@@ -129,10 +187,14 @@ pub(super) struct Drainer {
     pub(super) board: Board,
     pub(super) redactor: Redactor,
     pub(super) beat_ms: i64,
+    pub(super) stand: Stand,
 }
 
 /// What a command found when it came, to tell what it did.
+#[derive(Default)]
 pub(super) struct Asked {
+    /// The index is to be rebuilt, and nothing is read.
+    pub(super) rebuild: bool,
     pub(super) files: u64,
     pub(super) observations: u64,
     pub(super) documents: u64,
@@ -145,26 +207,24 @@ impl Drainer {
         prepare(home)?;
         fs::remove(&home.starting())?;
         let secret = Secret::open(home).map_err(start)?;
-        let mut store = Store::open(home)?;
-        let write = store.begin()?;
-        if write.is_behind()? {
-            // A drainer died between storing and deriving.
-            let mut write = write;
-            write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
-            write.commit()?;
-        } else {
-            drop(write);
-        }
+        let unclean = store::is_unclean(home);
+        let (store, repair) = repair::open(home)?;
+        let stand = Stand::take(home, unclean && repair.is_none());
         let progress = Arc::new(Progress::default());
+        if let Some(repair) = &repair {
+            progress.repair(true, true);
+            progress.notice(Some(repair.notice(home)));
+        }
         let live = matches!(options.mode, Mode::Serve { .. });
         let pace = if live { Pace::LIVE } else { Pace::BULK };
-        let publisher = Publisher::open(home, pace, Arc::clone(&progress))?;
         let halt = Arc::new(AtomicBool::new(false));
+        let publisher = Publisher::open(home, pace, Arc::clone(&halt), Arc::clone(&progress))?;
         let (tasks, task_queue) = bounded(machine::MAX_ACTIVE);
         // Batches hold megabytes: two wait at most.
         let (parcels, parcel_queue) = bounded(2);
         let (committed, commits) = bounded(64);
-        let (orders, order_queue) = bounded(4);
+        let (orders, order_queue) = unbounded();
+        let (answer, answers) = unbounded();
         let (finished, done) = unbounded();
         let (waker, wake) = bounded(1);
         let hold = if live { Duration::ZERO } else { Duration::from_millis(800) };
@@ -179,6 +239,8 @@ impl Drainer {
             hold,
             projects: BTreeMap::new(),
             panics: BTreeMap::new(),
+            repair,
+            halt: Arc::clone(&halt),
         };
         let redactor = Redactor::new(&secret);
         let own_redactor = Redactor::new(&secret);
@@ -190,7 +252,7 @@ impl Drainer {
                 read::run(task_queue, parcels, redactor, halted, read_progress, read_home, suspected)
             })?,
             spawn("write", move || writer.run(store))?,
-            spawn("publish", move || publisher.run(commits, order_queue))?,
+            spawn("publish", move || publisher.run(commits, order_queue, answer))?,
         ];
         let mut board = Board::new();
         let reader = Reader::open(home)?;
@@ -201,6 +263,7 @@ impl Drainer {
             state: State::begin(options.mode, progress.now_ms()),
             tasks: Some(tasks),
             orders: Some(orders),
+            answers,
             done,
             watch: Watch::start(home, waker),
             wake,
@@ -216,7 +279,8 @@ impl Drainer {
             given: BTreeMap::new(),
             board,
             redactor: own_redactor,
-            beat_ms: -BEAT_MS,
+            beat_ms: -super::pulse::BEAT_MS,
+            stand,
         })
     }
 
@@ -253,6 +317,7 @@ impl Drainer {
                 return Ok(Exit::Stuck);
             }
             observe(&self.progress);
+            events.extend(self.look_around()?);
             self.board.write(&self.options.home, &self.store, &self.progress, &self.redactor, false);
             let event = crossbeam_channel::select! {
                 recv(self.done) -> event => match event {
@@ -261,6 +326,12 @@ impl Drainer {
                 },
                 recv(self.wake) -> _ => Event::Woken,
                 recv(signals) -> _ => Event::Signal,
+                recv(self.answers) -> answer => {
+                    if let Ok((id, done)) = answer {
+                        self.answered(&id, done);
+                    }
+                    Event::Tick(self.progress.now_ms())
+                }
                 default(TICK) => Event::Tick(self.progress.now_ms()),
             };
             // The clock goes on under load, too.
@@ -282,7 +353,7 @@ impl Drainer {
                 Vec::new()
             }
             Effect::Answer(id) => {
-                self.answer(&id);
+                self.answer(&id)?;
                 Vec::new()
             }
             Effect::GiveUp(path) => {
@@ -366,45 +437,56 @@ impl Drainer {
         }
     }
 
-    /// Says that we live, unless a stage is stuck: then the heartbeat grows old, and `status` shows it.
-    fn beat(&mut self) {
-        let now_ms = self.progress.now_ms();
-        let busy = self.state.is_working();
-        if now_ms - self.beat_ms < BEAT_MS || (busy && now_ms - self.progress.moved_ms() > WEDGED_MS) {
-            return;
-        }
-        self.beat_ms = now_ms;
-        self.claims.retain(|_, (path, _)| path.exists());
-        let path = self.options.home.heartbeat();
-        let beaten = match fs::touch(&path) {
-            Err(error) if error.is_missing() => {
-                prepare(&self.options.home).ok();
-                fs::replace(&path, b"", fs::Sync::No)
-            }
-            beaten => beaten,
-        };
-        if let Err(error) = beaten {
-            log::warn(
-                "drain",
-                &[("error", &error)],
-                "The heartbeat could not be written; hooks may start a second drainer.",
-            );
+    /// Ends the stages without hope for what they have in hand.
+    fn abandon(mut self) {
+        self.halt.store(true, Ordering::Relaxed);
+        (self.tasks, self.orders) = (None, None);
+        for thread in std::mem::take(&mut self.threads) {
+            drop(thread.join());
         }
     }
 
-    /// Closes the stages one after another, so that each finishes what it has.
-    fn finish(mut self, before: &Figures) -> Result<Outcome, DrainError> {
+    /// Closes the stages one after another, so that each finishes what it has. Errors: a second signal came meanwhile.
+    fn close(&mut self) -> Result<(), DrainError> {
+        let signals = signals()?;
         self.tasks = None;
-        let mut threads = std::mem::take(&mut self.threads).into_iter();
-        for thread in threads.by_ref() {
+        for thread in std::mem::take(&mut self.threads) {
+            while !thread.is_finished() {
+                self.beat();
+                if signals.recv_timeout(Duration::from_millis(20)).is_ok()
+                    && self.halt.swap(true, Ordering::Relaxed)
+                {
+                    return Err(DrainError::Stopped);
+                }
+            }
             if thread.join().is_err() {
                 self.progress.failed("stage", "a stage ended in a panic; see log/drain.log".to_owned());
             }
         }
+        Ok(())
+    }
+
+    fn finish(mut self, before: &Figures) -> Result<Outcome, DrainError> {
+        self.close()?;
+        // Met so late that nobody looked any more. After a signal the next drainer looks.
+        let met = self.options.home.suspect_store().exists();
+        if met && !self.halt.load(Ordering::Relaxed) {
+            let (path, why) = (self.options.home.store(), "damage was met".to_owned());
+            return Err(DrainError::Store(store::StoreError::Damaged { path, why }));
+        }
+        while let Ok((id, done)) = self.answers.try_recv() {
+            self.answered(&id, done);
+        }
         self.orders = None;
+        let whole = self.options.mode != Mode::Import && !self.halt.load(Ordering::Relaxed);
+        if whole && self.progress.is_repairing() && !self.progress.is_mending() {
+            Repair::finish(&self.options.home, &self.progress)?;
+        }
         self.board.write(&self.options.home, &self.store, &self.progress, &self.redactor, true);
         let now = self.figures()?;
         let (files, _) = self.progress.files();
+        // Nobody is at work any more: the next hook need not wait until the last beat is old.
+        fs::remove(&self.options.home.heartbeat())?;
         Ok(Outcome {
             entries: self.progress.entries_done(),
             files,

@@ -3,6 +3,8 @@
 use crate::clock;
 use crate::store::FileState;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -13,10 +15,21 @@ pub(super) const SETTLE_MS: i64 = 60_000;
 
 /// Every transcript below a path (or the path itself), sorted; links are not followed, what cannot be read is passed over.
 pub fn transcripts(root: &Path) -> Vec<PathBuf> {
+    transcripts_beating(root, &mut || {})
+}
+
+/// The same; `beat` is called after every few hundred names.
+pub(super) fn transcripts_beating(root: &Path, beat: &mut dyn FnMut()) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = WalkDir::new(root)
         .max_depth(MAX_DEPTH)
         .into_iter()
-        .filter_map(Result::ok)
+        .enumerate()
+        .inspect(|(n, _)| {
+            if n % 500 == 499 {
+                beat();
+            }
+        })
+        .filter_map(|(_, entry)| entry.ok())
         .filter(|entry| entry.file_type().is_file())
         .map(walkdir::DirEntry::into_path)
         .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
@@ -54,9 +67,25 @@ pub(super) fn is_behind(path: &Path, state: Option<&FileState>) -> bool {
     if meta.len() != state.size {
         return true;
     }
-    let age_ms =
-        meta.modified().map(|t| clock::wall().0.saturating_sub(clock::from_system(t).0)).unwrap_or(0);
-    state.settled < state.size && age_ms > SETTLE_MS
+    state.settled < state.size && untouched_ms(&meta) > SETTLE_MS
+}
+
+/// For how long nobody has changed a file. Units: milliseconds; without end where that cannot be told.
+///
+/// A time from the future (the file was copied with it, or the clock was set back) would never grow old: then the time of the inode's last
+/// change counts, which nobody can set, and where that lies in the future as well, nobody has written since the clock was set.
+pub(super) fn untouched_ms(meta: &Metadata) -> i64 {
+    let now = clock::wall().0;
+    let changed = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
+    let modified = meta.modified().map_or(changed, |time| clock::from_system(time).0);
+    age_ms(now, modified, changed)
+}
+
+fn age_ms(now: i64, modified: i64, changed: i64) -> i64 {
+    // File times run ahead of the clock by a tick, and of another machine's by more.
+    let soon = now.saturating_add(SETTLE_MS);
+    let past = [modified, changed].into_iter().find(|time| *time <= soon);
+    past.map_or(i64::MAX, |time| now.saturating_sub(time).max(0))
 }
 
 /// The session's other files: what lies in the folder that is named like the transcript.
@@ -75,4 +104,24 @@ pub(super) fn moved(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
         found = found.into_iter().chain(places).min();
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f63_a_time_from_the_future_grows_old_all_the_same() {
+        const DAY: i64 = 86_400_000;
+        let now = 1_000 * DAY;
+        let cases = [
+            ("written a minute and a bit ago", now - 61_000, now - 61_000, 61_000),
+            ("written just now, a tick ahead of the clock", now + 4, now + 4, 0),
+            ("copied with a time from next year", now + 365 * DAY, now - DAY, DAY),
+            ("the clock was set back after it was written", now + DAY, now + DAY, i64::MAX),
+        ];
+        for (case, modified, changed, expected) in cases {
+            assert_eq!(age_ms(now, modified, changed), expected, "{case}");
+        }
+    }
 }

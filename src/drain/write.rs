@@ -2,17 +2,20 @@
 
 use super::machine::Event;
 use super::progress::Progress;
+use super::publish::suspect;
 use super::read::{Batch, End, Parcel, Task, What};
+use super::repair::Repair;
 use crate::config::{self, Home, ProjectMap, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
 use crate::store::{Change, Claim, Claimant, Dated, SessionFacts, Store, StoreError, Write};
 use crate::{clock, fs, id, index, log, step};
-use crossbeam_channel::{Receiver, Sender, TryRecvError};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The writer with what it needs.
@@ -30,6 +33,10 @@ pub(super) struct Writer {
     pub projects: BTreeMap<PathBuf, config::Project>,
     /// Panics in a row, by file.
     pub panics: BTreeMap<PathBuf, u32>,
+    /// A damaged store that is still to be read out.
+    pub repair: Option<Repair>,
+    /// The process is to end.
+    pub halt: Arc<AtomicBool>,
 }
 
 /// After so many panics a file is set aside: the cause is in it, and its neighbours share its transactions.
@@ -59,8 +66,16 @@ impl Writer {
     pub(super) fn run(mut self, mut store: Store) {
         // Tasks whose rows were lost with a transaction: what still comes of them is passed over.
         let mut lost: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut behind = true;
         loop {
-            let Ok(first) = self.parcels.recv() else { return store.settle() };
+            behind = behind && !self.catch_up(&mut store);
+            // What a drainer that died left to do is tried again; meanwhile others may have the store.
+            let wait = if behind { Duration::from_secs(1) } else { Duration::MAX };
+            let first = match self.parcels.recv_timeout(wait) {
+                Ok(first) => first,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return store.settle(),
+            };
             let mut pending = Pending::default();
             let mut names = BTreeSet::new();
             let done = self.transaction(&mut store, first, &mut pending, &mut names, &mut lost);
@@ -68,6 +83,45 @@ impl Writer {
                 Ok(seq) => self.settle(seq, pending),
                 Err(error) => self.lose(&error, pending, names, &mut lost),
             }
+        }
+    }
+
+    /// Does what an earlier drainer left: reads out a damaged store, derives what is behind. Returns false when it is to be tried again.
+    fn catch_up(&mut self, store: &mut Store) -> bool {
+        let done = self.catch_up_with(store);
+        match done {
+            Ok(seq) => {
+                self.progress.recovered("store");
+                self.committed.try_send(seq).ok();
+                true
+            }
+            Err(error) => {
+                self.failed(&error);
+                false
+            }
+        }
+    }
+
+    fn catch_up_with(&mut self, store: &mut Store) -> Result<u64, StoreError> {
+        if let Some(repair) = &mut self.repair
+            && repair.read_out(&self.home, store, &self.progress, &self.halt)?
+        {
+            self.repair = None;
+            self.progress.repair(true, false);
+        }
+        if store.is_behind()? && !self.halt.load(Ordering::Relaxed) {
+            let mut write = store.begin()?;
+            write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
+            write.commit()?;
+        }
+        Ok(u64::try_from(store.seq()).unwrap_or(0))
+    }
+
+    fn failed(&self, error: &StoreError) {
+        log::error("drain", &[("error", error)], "A transaction was rolled back; it is tried again.");
+        self.progress.failed("store", error.to_string());
+        if error.is_damage() {
+            suspect(&self.home.suspect_store());
         }
     }
 
@@ -393,8 +447,7 @@ impl Writer {
         names: BTreeSet<PathBuf>,
         lost: &mut BTreeSet<PathBuf>,
     ) {
-        log::error("drain", &[("error", error)], "A transaction was rolled back; it is tried again.");
-        self.progress.failed("store", error.to_string());
+        self.failed(error);
         let ended: BTreeSet<PathBuf> = pending.ended.iter().map(|(task, _)| task.job.path.clone()).collect();
         // Of these more parcels will come; their end is then a failure.
         lost.extend(names.into_iter().filter(|name| !ended.contains(name)));

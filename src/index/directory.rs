@@ -94,6 +94,26 @@ impl Directory for ReadDirectory {
     }
 }
 
+/// A file being written, whose last write and sync are a step.
+struct Stepped(Box<dyn TerminatingWrite + Send + Sync>);
+
+impl Write for Stepped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl TerminatingWrite for Stepped {
+    fn terminate_ref(&mut self, token: AntiCallToken) -> io::Result<()> {
+        step("index::sync")?;
+        self.0.terminate_ref(token)
+    }
+}
+
 /// The writer's directory: files of mode 0600, a kill point at each durable step.
 #[derive(Debug, Clone)]
 pub(super) struct WriteDirectory {
@@ -114,6 +134,9 @@ impl Directory for WriteDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        let failed =
+            |e: io::Error| DeleteError::IoError { io_error: Arc::new(e), filepath: path.to_path_buf() };
+        step("index::remove").map_err(failed)?;
         self.inner.delete(path)?;
         did(Did::Remove(&self.root.join(path)));
         Ok(())
@@ -141,7 +164,8 @@ impl Directory for WriteDirectory {
         let full = self.root.join(path);
         std::fs::set_permissions(&full, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
         did(Did::Create(&full));
-        Ok(recorded(file, full))
+        let inner = file.into_inner().map_err(|e| failed(e.into_error()))?;
+        Ok(recorded(WritePtr::new(Box::new(Stepped(inner))), full))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {

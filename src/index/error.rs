@@ -1,7 +1,10 @@
 //! What can go wrong with the index.
 
 use crate::fs::FsError;
+use std::io;
 use std::path::{Path, PathBuf};
+use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
 
 /// An index operation that failed.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +35,28 @@ pub enum IndexError {
         /// What Tantivy said.
         source: Box<tantivy::TantivyError>,
     },
+}
+
+impl IndexError {
+    /// What is on disk is not what was written: a rebuild helps, waiting does not.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, IndexError::Engine { source, .. } if is_damage(source))
+    }
+}
+
+/// The same for Tantivy's own errors. What the system says (no space, no permission, no descriptors) is no damage.
+pub fn is_damage(error: &TantivyError) -> bool {
+    // Without a number of the system's it is Tantivy that did not like what it read.
+    let environment = |error: &io::Error| error.raw_os_error().is_some();
+    match error {
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => !environment(io_error),
+        TantivyError::OpenReadError(_) | TantivyError::DataCorruption(_) => true,
+        TantivyError::InternalError(_)
+        | TantivyError::SchemaError(_)
+        | TantivyError::IncompatibleIndex(_) => true,
+        TantivyError::IoError(error) => !environment(error),
+        _ => false,
+    }
 }
 
 /// Adds operation and path to Tantivy's errors.

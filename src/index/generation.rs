@@ -5,6 +5,7 @@ use super::schema::FORMAT;
 use crate::config::Home;
 use crate::step::step;
 use crate::{fs, log};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// One Tantivy index beside others: `g000001`, `g000002`, …
@@ -70,6 +71,38 @@ pub(super) fn remove_all_but(home: &Home, keep: Generation) {
     for other in all(home).into_iter().filter(|g| *g != keep) {
         if let Err(error) = fs::remove_tree(&other.path(home)) {
             log::warn("index", &[("error", &error)], "An old generation of the index stays for now.");
+        }
+    }
+}
+
+/// The store sequence that the published index shows; 0 when that cannot be told.
+pub fn published_seq(home: &Home) -> u64 {
+    match Generation::current(home).ok().flatten().map(|generation| meta(&generation.path(home))) {
+        Some(Ok(Meta::Ours { seq })) => seq,
+        _ => 0,
+    }
+}
+
+/// Errors: [`IndexError::Newer`] when a newer version wrote the published index. Opens and changes nothing.
+pub fn refuse_newer(home: &Home) -> Result<(), IndexError> {
+    if let Ok(Some(generation)) = Generation::current(home) {
+        meta(&generation.path(home))?;
+    }
+    Ok(())
+}
+
+/// The writer's list of its files; `None` when it is gone or cannot be read.
+pub(super) fn file_list(path: &Path) -> Option<BTreeSet<PathBuf>> {
+    let bytes = fs::read_small(&path.join(".managed.json"), 16 * 1024 * 1024).ok().flatten()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// Removes what Tantivy's own replacing of a file leaves when its process is killed: `.tmp…`, worthless.
+pub(super) fn sweep(path: &Path) {
+    let Ok(entries) = std::fs::read_dir(path) else { return };
+    for entry in entries.flatten().filter(|e| e.file_name().to_string_lossy().starts_with(".tmp")) {
+        if let Err(error) = fs::remove(&entry.path()) {
+            log::warn("index", &[("error", &error)], "A leftover in the index stays for now.");
         }
     }
 }

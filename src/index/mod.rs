@@ -28,9 +28,10 @@ pub mod tokens;
 mod verify;
 
 pub use document::Document;
-pub use error::IndexError;
+pub use error::{IndexError, is_damage};
+pub use generation::{published_seq, refuse_newer};
 pub use paths::fold_path;
 pub use publish::{Opened, Writer};
 pub use reader::{Reader, Stored};
 pub use schema::Fields;
-pub use verify::{Report, verify};
+pub use verify::{Report, damaged_files, verify};

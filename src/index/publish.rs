@@ -7,7 +7,7 @@ use super::admission::{Admitted, Gate};
 use super::directory::WriteDirectory;
 use super::document::Document;
 use super::error::{At, IndexError};
-use super::generation::{Generation, Meta, meta, payload, remove_all_but};
+use super::generation::{Generation, Meta, file_list, meta, payload, remove_all_but, sweep};
 use super::schema::{Fields, id_term, schema, to_tantivy, tokenizers};
 use crate::config::Home;
 use crate::fs;
@@ -61,6 +61,7 @@ impl Writer {
         };
         match Self::resume(home, generation) {
             Ok(writer) => {
+                sweep(&generation.path(home));
                 remove_all_but(home, generation);
                 Ok(Opened { writer, seq, fresh: false })
             }
@@ -88,6 +89,11 @@ impl Writer {
 
     fn resume(home: &Home, generation: Generation) -> Result<Self, IndexError> {
         let path = generation.path(home);
+        if file_list(&path).is_none() {
+            // Tantivy would take no list for an empty one, and never remove the files it does not know of.
+            let lost = TantivyError::InternalError("the list of files is gone".to_owned());
+            return Err(lost).at("open", &path);
+        }
         let index = WriteDirectory::open(&path).and_then(Index::open).at("open", &path)?;
         if index.schema() != schema().0 {
             let other = TantivyError::SchemaError("the fields are not ours".to_owned());
@@ -174,6 +180,12 @@ impl Writer {
     /// Documents in the last commit.
     pub fn documents(&self) -> u64 {
         self.documents
+    }
+
+    /// Begins a new, empty generation beside the published one, whatever state that is in.
+    pub fn anew(home: &Home) -> Result<Self, IndexError> {
+        fs::make_private_dir(&home.index())?;
+        Self::begin(home)
     }
 
     /// Leaves this generation (it answers until the next one's first commit) and begins a new, empty one.

@@ -2,7 +2,7 @@
 
 use super::directory::ReadDirectory;
 use super::error::{At, IndexError};
-use super::generation::{Generation, Meta, meta};
+use super::generation::{Generation, Meta, file_list, meta};
 use super::schema::{Fields, id_term, schema};
 use crate::config::Home;
 use std::collections::BTreeSet;
@@ -35,6 +35,9 @@ pub fn verify(home: &Home, expected: &mut dyn Iterator<Item = String>) -> Result
     let path = generation.path(home);
     let Meta::Ours { .. } = meta(&path)? else { return Ok(bad(&["meta.json"])) };
     let Ok(index) = ReadDirectory::open(&path).and_then(Index::open) else { return Ok(bad(&["meta.json"])) };
+    if index.schema() != schema().0 {
+        return Ok(bad(&["meta.json"]));
+    }
     let bad_files = bad_files(&index, &path)?;
     if !bad_files.is_empty() {
         // Damaged dictionaries must not be searched: their bytes lead anywhere.
@@ -54,6 +57,19 @@ pub fn verify(home: &Home, expected: &mut dyn Iterator<Item = String>) -> Result
     let documents: u64 = segments.iter().map(|s| u64::from(s.num_docs())).sum();
     let extra = documents.saturating_sub(held);
     Ok(Report { ok: missing == 0 && extra == 0, missing, extra, bad_files })
+}
+
+/// The files of the published index that are gone or whose sum is not the one they end with, relative to the generation.
+///
+/// Reads all of it. While a writer is at work a file may go from under it: who finds one looks again. Errors: [`verify`].
+pub fn damaged_files(home: &Home) -> Result<Vec<String>, IndexError> {
+    let Some(generation) = Generation::current(home)? else { return Ok(Vec::new()) };
+    let path = generation.path(home);
+    let Meta::Ours { .. } = meta(&path)? else { return Ok(vec!["meta.json".to_owned()]) };
+    let Ok(index) = ReadDirectory::open(&path).and_then(Index::open) else {
+        return Ok(vec!["meta.json".to_owned()]);
+    };
+    bad_files(&index, &path)
 }
 
 fn bad(names: &[&str]) -> Report {
@@ -80,11 +96,20 @@ fn copies(segments: &[SegmentReader], fields: &Fields, id: &str, path: &Path) ->
 /// Reads every file of every live segment and compares its sum with the one in its footer.
 fn bad_files(index: &Index, path: &Path) -> Result<Vec<String>, IndexError> {
     let mut bad = BTreeSet::new();
-    for segment in index.searchable_segment_metas().at("read", path)? {
+    let segments = index.searchable_segment_metas().at("read", path)?;
+    // Read after the segments: a file is listed before it is written. Without the list no writer can open the index.
+    let listed = file_list(path);
+    if listed.is_none() {
+        bad.insert(".managed.json".to_owned());
+    }
+    for segment in segments {
         for file in files(&segment) {
             // An error is a file that is gone, or a footer that cannot be read.
             if !matches!(index.directory().validate_checksum(&file), Ok(true)) {
                 bad.insert(file.display().to_string());
+            }
+            if listed.as_ref().is_some_and(|listed| !listed.contains(&file)) {
+                bad.insert(".managed.json".to_owned());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What can be asked, and what comes back.
 
 use crate::clock::Stopwatch;
-use crate::index::IndexError;
+use crate::index::{IndexError, is_damage};
 use std::time::Duration;
 
 /// What a hit stands for.
@@ -132,6 +132,18 @@ impl Deadline {
     /// Errors: [`RecallError::Late`] when the time is over.
     pub(super) fn check(&self) -> Result<(), RecallError> {
         if self.watch.elapsed() >= self.limit { Err(RecallError::Late) } else { Ok(()) }
+    }
+}
+
+impl RecallError {
+    /// What is on disk is not what was written.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            RecallError::Index(error) => error.is_damage(),
+            RecallError::Engine(error) => is_damage(error),
+            RecallError::Io(error) => error.raw_os_error().is_none(),
+            RecallError::Late => false,
+        }
     }
 }
 

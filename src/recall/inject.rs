@@ -8,7 +8,8 @@ use super::render::{self, Block, fenced};
 use super::shown::{Shown, Why};
 use crate::config::{Home, Secret, Settings};
 use crate::index::Reader;
-use crate::log;
+use crate::{fs, log};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The moment of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +53,31 @@ pub fn inject(ask: &Inject) -> Option<String> {
         return None;
     }
     let deadline = Deadline::after(ask.settings.recall_deadline());
-    match answer(ask, &deadline) {
+    // A damaged segment can make Tantivy panic.
+    let answer = catch_unwind(AssertUnwindSafe(|| answer(ask, &deadline)));
+    let Ok(answer) = answer else {
+        suspect(ask.home);
+        return None;
+    };
+    match answer {
         Ok(text) => text,
         Err(error) => {
+            if error.is_damage() {
+                suspect(ask.home);
+            }
             log::warn("recall", &[("session", &ask.session), ("error", &error)], "No context given.");
             None
         }
+    }
+}
+
+/// Leaves a note for the drainer: it looks, and rebuilds the index when it is damaged. Without it the next recall notes the same.
+fn suspect(home: &Home) {
+    let note = home.suspect_index();
+    if !note.exists()
+        && let Err(error) = fs::replace(&note, b"", fs::Sync::No)
+    {
+        log::warn("recall", &[("error", &error)], "Damage of the index could not be noted.");
     }
 }
 

@@ -9,7 +9,7 @@
 //!      ─▶ render   fenced, labelled, cleaned
 //! ```
 //!
-//! It reads the published index and writes nothing but `state/shown` (D9); what it says is a function of the index, the event, the
+//! It reads the published index and writes nothing but `state/` (D9); what it says is a function of the index, the event, the
 //! settings and what the session was shown (D15).
 
 mod ask;

@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_fence_is_closed_and_the_budget_holds(lines in proptest::collection::vec("\\PC{0,300}", 0..12), budget in 0_usize..12_000) {
+        fn f55_the_fence_is_closed_and_the_budget_holds(lines in proptest::collection::vec("\\PC{0,300}", 0..12), budget in 0_usize..12_000) {
             let secret = Secret::from_bytes([7; 32]);
             let blocks: Vec<_> = lines.iter().map(|l| entry(&example(l))).collect();
             if let Some((text, taken)) = fenced(&blocks, &secret, budget) {

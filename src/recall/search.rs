@@ -7,10 +7,18 @@ use super::query::{Query, analyse};
 use super::rank::{Ranked, Ranker};
 use super::scope::{Docs, time};
 use crate::index::{Reader, Stored, fold_path};
-use tantivy::{DocAddress, SegmentReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tantivy::{DocAddress, SegmentReader, TantivyError};
 
 /// Answers a question. Errors: [`RecallError`]; a question that finds nothing is an empty answer.
 pub fn search(reader: &Reader, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
+    // The bytes of a damaged dictionary lead anywhere: Tantivy panics where it could fail.
+    let answer = catch_unwind(AssertUnwindSafe(|| answer(reader, ask, deadline)));
+    let damaged = || TantivyError::InternalError("a segment is damaged".to_owned());
+    answer.unwrap_or_else(|_| Err(damaged().into()))
+}
+
+fn answer(reader: &Reader, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
     let query = analyse(reader, &ask.text)?;
     deadline.check()?;
     match ask.by {

@@ -8,6 +8,7 @@ mod accounts;
 mod body;
 mod compact;
 mod cursors;
+mod damage;
 mod derive;
 mod documents;
 mod list;
@@ -16,6 +17,7 @@ mod outputs;
 mod packs;
 mod profile;
 mod read;
+mod salvage;
 mod schema;
 mod sessions;
 mod titles;
@@ -23,11 +25,13 @@ mod titles;
 pub use accounts::{FileAccount, Kinds};
 pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
 pub use cursors::{Behind, FileRow, FileState};
+pub use damage::{Check, Look, check, is_unclean, look, refuse_newer, set_aside};
 pub use documents::{Change, Observation};
 pub use list::{SessionRow, Timeline};
 pub use outputs::{Output, PERSISTED};
 pub use profile::telling;
 pub use read::{Document, DocumentRow, Figures, Reader};
+pub use salvage::Salvage;
 pub use sessions::{Claim, Claimant, Dated, ProjectRow, SessionFacts};
 
 use crate::config::Home;
@@ -53,6 +57,14 @@ pub enum StoreError {
         /// The newest this version knows.
         known: i64,
     },
+    /// It is no store, or not all of one. The drainer moves it aside and rebuilds it.
+    #[error("the store {} is damaged: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// There is no store yet.
     #[error("there is no store at {}", .0.display())]
     Absent(PathBuf),
@@ -68,6 +80,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What is on disk is not what was written: waiting does not help, a rebuild does.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            StoreError::Sqlite(error) => {
+                matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+            }
+            StoreError::Damaged { .. } | StoreError::Body(_) => true,
+            _ => false,
+        }
+    }
+
     /// The disk is full, read only, or beyond a limit: waiting and trying again may help.
     pub fn is_transient(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly, SystemIoFailure};
@@ -121,6 +145,11 @@ impl Store {
     pub fn settle(&self) {
         // What it leaves is done by the next one.
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).ok();
+    }
+
+    /// True when a drainer died between storing and deriving. Takes no lock.
+    pub fn is_behind(&self) -> Result<bool, StoreError> {
+        Ok(self.connection.prepare_cached("SELECT 1 FROM dirty")?.exists([])?)
     }
 
     /// The sequence of the newest committed change.

@@ -3,6 +3,7 @@
 use super::body::{Beside, Block, Fields, blocks_of, unpack, whole_of};
 use super::compact::{self, Id};
 use super::cursors::{FileState, STATE_COLUMNS, file_state};
+use super::damage::{Look, look};
 use super::migrate::VERSION;
 use super::packs::{Packs, Place};
 use super::profile::stored_profile;
@@ -140,9 +141,19 @@ impl Reader {
     /// Opens it. Errors: [`StoreError::Absent`] when there is none, [`StoreError::Newer`], SQLite's.
     pub fn open(home: &Home) -> Result<Self, StoreError> {
         let path = home.store();
-        if path.symlink_metadata().is_err() {
-            return Err(StoreError::Absent(path));
+        match look(home)? {
+            Look::Absent => return Err(StoreError::Absent(path)),
+            Look::Damaged(why) => return Err(StoreError::Damaged { path, why }),
+            // SQLite makes files beside a store even for a reader: one of a newer version is not touched.
+            Look::Plausible { version } if version > VERSION => {
+                return Err(StoreError::Newer { path, found: version, known: VERSION });
+            }
+            Look::Empty | Look::Plausible { .. } => {}
         }
+        Self::open_file(path)
+    }
+
+    pub(super) fn open_file(path: PathBuf) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags)?;
         connection.busy_timeout(Duration::from_secs(5))?;

@@ -66,6 +66,18 @@ pub enum Claimant {
     Person = 4,
 }
 
+impl Claimant {
+    /// The one with this number; the weakest for a number that there is not.
+    pub(super) fn of(number: i64) -> Self {
+        match number {
+            4 => Self::Person,
+            3 => Self::Record,
+            2 => Self::Event,
+            _ => Self::Folder,
+        }
+    }
+}
+
 /// A word about the project of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {

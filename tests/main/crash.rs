@@ -107,6 +107,10 @@ fn recovers(home: &Sandbox, expected: &str) {
     home.drain_once();
     assert_eq!(home.dump(), expected);
     home.verify();
+    let store = rusqlite::Connection::open(home.at("store.db")).unwrap();
+    let word: String = store.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(word, "ok");
+    drop(store);
     for folder in ["new", "cur", "odd"] {
         assert!(home.spool(folder).is_empty(), "{folder}: {:?}", home.spool(folder));
     }
@@ -150,20 +154,20 @@ fn f01_a_hook_killed_at_any_step_leaves_a_whole_pointer_or_none() {
 }
 
 #[test]
-fn f17_a_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
+fn f17_f39_a_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
     let (start, expected) = spooled();
     at_every_step(&start, Fault::Kill, &["drain", "--once"], "", |home, _| recovers(home, &expected));
 }
 
 #[test]
-fn a_drain_without_space_at_any_step_ends_in_the_undisturbed_result() {
+fn f41_a_drain_without_space_at_any_step_ends_in_the_undisturbed_result() {
     let (start, expected) = spooled();
     at_every_step(&start, Fault::NoSpace, &["drain", "--once"], "", |home, _| recovers(home, &expected));
 }
 
 /// The second drain finds a store, an index and a cursor: other steps than the first.
 #[test]
-fn f17_a_later_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
+fn f17_f39_a_later_drain_killed_at_any_step_ends_in_the_undisturbed_result() {
     let (sandbox, mut transcript) = world();
     sandbox.drain_once();
     transcript.prompt("And the other gauge?").says("It was right.").flush();
@@ -189,15 +193,33 @@ fn an_import_killed_at_any_step_ends_in_the_undisturbed_result() {
 }
 
 #[test]
-fn a_rebuild_killed_at_any_step_leaves_an_index_that_agrees() {
+fn f47_a_rebuild_killed_at_any_step_leaves_an_index_that_agrees() {
     let (start, expected) = spooled();
     start.drain_once();
     at_every_step(&start, Fault::Kill, &["index", "rebuild"], "", |home, _| recovers(home, &expected));
 }
 
+/// A repair that dies half way is taken up by the next drainer, however often.
+#[test]
+fn f43_a_repair_killed_at_any_step_ends_in_the_undisturbed_result() {
+    let (start, expected) = spooled();
+    start.drain_once();
+    let store = start.at("store.db");
+    let bytes = std::fs::read(&store).unwrap();
+    std::fs::write(&store, &bytes[..bytes.len() / 2]).unwrap();
+    at_every_step(&start, Fault::Kill, &["drain", "--once"], "", |home, _| {
+        home.drain_once();
+        assert_eq!(home.dump(), expected);
+        home.verify();
+        let reports = home.spool("odd").iter().filter(|n| n.starts_with("store.damaged")).count();
+        assert_eq!(reports, 1, "the loss is stated, once: {:?}", home.spool("odd"));
+        assert!(!home.at("state/repair").exists());
+    });
+}
+
 /// F41 as a model: the disk is full from step n on, in hook and drainer, and then there is space again.
 #[test]
-fn a_disk_that_stays_full_loses_nothing() {
+fn f41_a_disk_that_stays_full_loses_nothing() {
     let (sandbox, transcript) = world();
     let undisturbed = sandbox.sibling();
     undisturbed.drain_once();

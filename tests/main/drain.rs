@@ -172,7 +172,7 @@ fn an_idle_drainer_sleeps_with_and_without_a_watcher() {
 
 /// F58.
 #[test]
-fn of_twenty_drainers_in_a_storm_exactly_one_works() {
+fn f58_of_twenty_drainers_in_a_storm_exactly_one_works() {
     let sandbox = Sandbox::new();
     let (mut main, _) = story(&sandbox);
     main.flush();
@@ -203,7 +203,7 @@ fn of_twenty_drainers_in_a_storm_exactly_one_works() {
 }
 
 #[test]
-fn a_second_drainer_is_refused_and_takes_over_when_the_first_is_killed() {
+fn f58_a_second_drainer_is_refused_and_takes_over_when_the_first_is_killed() {
     let sandbox = Sandbox::new();
     let (mut main, _) = story(&sandbox);
     main.flush();
@@ -221,7 +221,7 @@ fn a_second_drainer_is_refused_and_takes_over_when_the_first_is_killed() {
 
 /// F61.
 #[test]
-fn each_ending_signal_ends_the_drainer_cleanly() {
+fn f61_each_ending_signal_ends_the_drainer_cleanly() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let sandbox = Sandbox::new();
         let mut drainer = sandbox.start(&["drain"]);
@@ -275,7 +275,7 @@ fn f23_a_spool_deleted_under_a_running_drainer_comes_back() {
 
 /// F59, D9: a stuck drainer holds up nobody but itself.
 #[test]
-fn hooks_go_on_beside_a_stopped_drainer_and_its_end_frees_the_lock() {
+fn f59_hooks_go_on_beside_a_stopped_drainer_and_its_end_frees_the_lock() {
     let sandbox = Sandbox::new();
     let drainer = sandbox.start(&["drain"]);
     eventually("it runs", || running(&sandbox));

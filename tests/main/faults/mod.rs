@@ -1,6 +1,7 @@
 //! What Sinker must survive, one function a fault, named by its number: `f19_…` is row F19 of the list in `docs::faults`.
 
 mod actors;
+mod drained;
 mod hook;
 mod index;
 mod kernel;
@@ -8,6 +9,8 @@ mod life;
 mod log;
 mod poison;
 mod power;
+mod recall;
+mod repair;
 mod spool;
 mod spool_watch;
 mod spool_week;
