@@ -5,3 +5,6 @@ pub mod architecture {}
 
 #[doc = include_str!("durability.md")]
 pub mod durability {}
+
+#[doc = include_str!("faults.md")]
+pub mod faults {}

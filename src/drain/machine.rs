@@ -11,6 +11,10 @@
 //!
 //! A file is in work once at a time; a request for it meanwhile makes it be read again afterwards.
 
+mod job;
+
+pub use job::Job;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -43,18 +47,6 @@ pub struct Request {
     pub look_again: bool,
     /// A drainer died over this file: it is read when nothing else waits.
     pub suspect: bool,
-}
-
-/// A file to read, with everything that asked for it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Job {
-    /// The transcript.
-    pub path: PathBuf,
-    /// Names in `cur/` that are done with it.
-    pub entries: Vec<String>,
-    /// Take a last line without a newline.
-    pub last_line: bool,
-    commands: Vec<String>,
 }
 
 /// What happened.
@@ -487,19 +479,6 @@ impl Desk {
             Mode::Serve { idle_exit_ms: None } => false,
             Mode::Once | Mode::Import => self.is_idle(),
         }
-    }
-}
-
-impl Job {
-    /// A person asked for this file.
-    pub(super) fn is_named(&self) -> bool {
-        !self.commands.is_empty()
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.entries.extend(other.entries);
-        self.commands.extend(other.commands);
-        self.last_line |= other.last_line;
     }
 }
 

@@ -24,6 +24,7 @@ mod publish;
 mod pulse;
 mod read;
 mod repair;
+mod rounds;
 mod run;
 mod stand;
 mod suspects;
@@ -37,7 +38,8 @@ pub use figures::StatusFile;
 pub use lock::{Lock, is_held};
 pub use machine::Mode;
 pub use progress::Progress;
-pub use run::{Options, Outcome, rebuild, run};
+pub use rounds::{rebuild, run};
+pub use run::{Options, Outcome};
 pub use sweep::transcripts;
 
 use crate::config::Home;

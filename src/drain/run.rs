@@ -1,9 +1,9 @@
 //! Performs what the machine decides: claims, reads, sweeps, beats, answers; and holds the stages together.
 
-use super::figures::{self, Board};
+use super::figures::Board;
 use super::machine::{self, Effect, Event, Job, Mode, Request, State};
 use super::progress::Progress;
-use super::publish::{Answer, Order, Pace, Publisher, suspect};
+use super::publish::{Answer, Order, Pace, Publisher};
 use super::read::{self, Task};
 use super::repair::{self, Repair};
 use super::stand::Stand;
@@ -11,12 +11,12 @@ use super::suspects::{Caution, Suspects};
 use super::sweep;
 use super::watch::Watch;
 use super::write::Writer;
-use super::{DrainError, Lock, apart, prepare};
+use super::{DrainError, apart, prepare};
 use crate::config::{Home, Project, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{Backlog, Entry};
-use crate::store::{Figures, Reader, Store};
-use crate::{clock, fs, index, log, store};
+use crate::store::{Figures, Reader};
+use crate::{clock, fs, log, store};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -56,110 +56,17 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
-/// Takes the lock and works until the machine says stop. `observe` is called a few times a second, for a progress bar.
-///
-/// Errors: [`DrainError`]. What was committed before an error holds.
-pub fn run(options: &Options, observe: &mut dyn FnMut(&Progress)) -> Result<Outcome, DrainError> {
-    // Before anything can be half done: a signal that comes first would end the process where it stands.
-    signals()?;
-    refuse_newer(&options.home)?;
-    let lock = Lock::take(&options.home)?;
-    if let Some(kind) = fs::network(options.home.root()) {
-        log::warn(
-            "drain",
-            &[("kind", &kind)],
-            "The data directory lies on a network file system; a local disk is safe.",
-        );
-    }
-    let mut before = None;
-    for round in 0.. {
-        match one_round(options, &mut before, observe) {
-            // The store turned out to be damaged: the next start looks closely, and repairs it.
-            Err(error) if error.is_store_damage() && round < MAX_REPAIRS => {
-                log::error(
-                    "drain",
-                    &[("error", &error)],
-                    "The store is damaged; the drainer starts anew to repair it.",
-                );
-                suspect(&options.home.suspect_store());
-            }
-            Err(error @ (DrainError::Stopped | DrainError::Stuck)) => {
-                // The threads end with the process; what they had in hand was not committed.
-                std::mem::forget(lock);
-                return Err(error);
-            }
-            done => {
-                drop(lock);
-                return done;
-            }
-        }
-    }
-    Err(DrainError::Stopped)
-}
-
-/// From a start to its end. `before`: what the store held when the first one began.
-fn one_round(
-    options: &Options,
-    before: &mut Option<Figures>,
-    observe: &mut dyn FnMut(&Progress),
-) -> Result<Outcome, DrainError> {
-    let mut drainer = Drainer::start(options)?;
-    let now = drainer.figures()?;
-    let before = before.get_or_insert(now);
-    match drainer.work(observe) {
-        Ok(Exit::InOrder) => {}
-        Ok(Exit::AtOnce) => return Err(DrainError::Stopped),
-        Ok(Exit::Stuck) => return Err(DrainError::Stuck),
-        Err(error) => {
-            drainer.abandon();
-            return Err(error);
-        }
-    }
-    let outcome = drainer.finish(before)?;
-    observe(&Progress::default());
-    Ok(outcome)
-}
-
-/// Refuses what a newer version wrote, before a single byte is changed (D11).
-fn refuse_newer(home: &Home) -> Result<(), DrainError> {
-    store::refuse_newer(home)?;
-    index::refuse_newer(home)?;
-    for file in [home.status(), home.repair()] {
-        figures::refuse_newer(&file)?;
-    }
-    Ok(())
-}
-
-/// Rebuilds the index from the store, beside the one that answers. Returns the number of documents. Errors: [`DrainError`].
-pub fn rebuild(home: &Home) -> Result<u64, DrainError> {
-    refuse_newer(home)?;
-    let _lock = Lock::take(home)?;
-    prepare(home)?;
-    drop(Store::open(home)?);
-    let progress = Arc::new(Progress::default());
-    let never = Arc::new(AtomicBool::new(false));
-    let mut publisher = Publisher::open(home, Pace::BULK, never, Arc::clone(&progress))?;
-    publisher.rebuild()?;
-    fs::remove(&home.suspect_index())?;
-    let store = Reader::open(home)?;
-    let redactor = Redactor::new(&Secret::open(home).map_err(start)?);
-    Board::new().write(home, &store, &progress, &redactor, true);
-    Ok(progress.index().1)
-}
-
-fn start(error: impl std::fmt::Display) -> DrainError {
+pub(super) fn start(error: impl std::fmt::Display) -> DrainError {
     DrainError::Start(error.to_string())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Exit {
+pub(super) enum Exit {
     InOrder,
     AtOnce,
     Stuck,
 }
 
-/// A store that is damaged again after so many repairs lies on a broken disk.
-const MAX_REPAIRS: u32 = 2;
 const TICK: Duration = Duration::from_millis(200);
 
 pub(super) struct Drainer {
@@ -202,7 +109,7 @@ pub(super) struct Asked {
 }
 
 impl Drainer {
-    fn start(options: &Options) -> Result<Self, DrainError> {
+    pub(super) fn start(options: &Options) -> Result<Self, DrainError> {
         let home = &options.home;
         prepare(home)?;
         fs::remove(&home.starting())?;
@@ -288,7 +195,7 @@ impl Drainer {
         Ok(self.store.figures()?)
     }
 
-    fn work(&mut self, observe: &mut dyn FnMut(&Progress)) -> Result<Exit, DrainError> {
+    pub(super) fn work(&mut self, observe: &mut dyn FnMut(&Progress)) -> Result<Exit, DrainError> {
         let signals = signals()?;
         let mut events = VecDeque::new();
         if self.options.mode == Mode::Import {
@@ -438,7 +345,7 @@ impl Drainer {
     }
 
     /// Ends the stages without hope for what they have in hand.
-    fn abandon(mut self) {
+    pub(super) fn abandon(mut self) {
         self.halt.store(true, Ordering::Relaxed);
         (self.tasks, self.orders) = (None, None);
         for thread in std::mem::take(&mut self.threads) {
@@ -466,7 +373,7 @@ impl Drainer {
         Ok(())
     }
 
-    fn finish(mut self, before: &Figures) -> Result<Outcome, DrainError> {
+    pub(super) fn finish(mut self, before: &Figures) -> Result<Outcome, DrainError> {
         self.close()?;
         // Met so late that nobody looked any more. After a signal the next drainer looks.
         let met = self.options.home.suspect_store().exists();
@@ -507,7 +414,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 }
 
 /// The channel of signals: one handler a process, whatever it runs.
-fn signals() -> Result<Receiver<()>, DrainError> {
+pub(super) fn signals() -> Result<Receiver<()>, DrainError> {
     static SIGNALS: OnceLock<Result<Receiver<()>, String>> = OnceLock::new();
     let made = SIGNALS.get_or_init(|| {
         let (signal, signals) = unbounded();

@@ -142,7 +142,8 @@ pub fn look(line: &[u8]) -> Look {
     for at in second_beginnings(record) {
         let behind = read_or_mend(record.get(at..).unwrap_or_default());
         if let Some(parsed @ (Parsed::Said(..) | Parsed::Silent(..))) = behind {
-            return Look { parsed, torn: vec![0..range.start + at] };
+            let half = 0..range.start + at;
+            return Look { parsed, torn: Vec::from([half]) };
         }
     }
     whole(Parsed::Odd("not JSON"))

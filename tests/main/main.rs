@@ -17,6 +17,7 @@ mod crash;
 mod demo;
 mod drain;
 mod faults;
+mod frozen;
 mod hook;
 mod order;
 mod spool;

@@ -284,3 +284,31 @@ fn the_top_level_holds_only_what_the_design_names() {
     let more: Vec<String> = found.filter(|n| !named.contains(&n.as_str())).collect();
     assert!(more.is_empty(), "not named by the design: {more:?}");
 }
+
+/// Names of the tests that begin with the number of a fault, `f19_…`.
+fn fault_tests(text: &str) -> BTreeSet<String> {
+    let is_number = |name: &str| {
+        let digits = name.strip_prefix('f').and_then(|rest| rest.split_once('_')).map_or("", |(d, _)| d);
+        digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| is_number(word)).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_fault_has_a_test_and_the_page_lists_them() {
+    let mut written = BTreeSet::new();
+    for (_, text) in rust("src").into_iter().chain(rust("tests/main")) {
+        for line in text.lines().filter(|line| line.trim_start().starts_with("fn f")) {
+            written.extend(fault_tests(line));
+        }
+    }
+    let page = std::fs::read_to_string(root().join("src/docs/faults.md")).unwrap();
+    let listed = fault_tests(&page);
+    assert_eq!(listed, written, "src/docs/faults.md is behind: scripts/list-faults");
+    for row in 1..=64 {
+        let number = format!("f{row:02}_");
+        let covered = listed.iter().any(|name| name.contains(&number));
+        assert!(covered && page.contains(&format!("| F{row:02} |")), "F{row:02} has no test");
+    }
+}
