@@ -88,7 +88,9 @@ fn judge(status: ExitStatus) -> Tried {
 
 /// Reads a transcript as the drainer would, and keeps nothing of it: the other side of a try. Errors: [`DrainError`].
 pub fn probe(home: &Home, path: &Path, last_line: bool) -> Result<(), DrainError> {
-    let seconds = u64::try_from(patience_ms()).unwrap_or(0).div_ceil(1000);
+    // So much for one piece, and a second for each megabyte: a long file is not a bad one.
+    let length = path.metadata().map_or(0, |meta| meta.len());
+    let seconds = u64::try_from(patience_ms()).unwrap_or(0).div_ceil(1000) + (length >> 20);
     let limit = |current, more| Rlimit { current: Some(current), maximum: Some(current + more) };
     // Whoever ends the drainer ends this, too.
     #[cfg(target_os = "linux")]

@@ -4,8 +4,9 @@
 //! A name is a function of the file up to the record, so any split of the reading gives the same one (D4). A run begins with a record
 //! whose parent is no inline record of the file.
 
+use super::read::examine;
 use crate::id;
-use crate::transcript::{INLINE, Look, Parsed, RawLine, Reader, look};
+use crate::transcript::{INLINE, Parsed, Reader};
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
@@ -62,10 +63,13 @@ impl Chains {
             if line.from >= before || !line.complete {
                 break;
             }
-            let RawLine::Whole(bytes) = &line.content else { continue };
-            if let Look { parsed: Parsed::Said(context, _) | Parsed::Silent(context, _), .. } = look(bytes)
-                && let Some((uuid, parent)) = &context.inline
-            {
+            // What reading in one go adds, and nothing else.
+            let context = match examine(&reader, &line)?.0.parsed {
+                Parsed::Said(context, observation) if observation.agent == INLINE => context,
+                Parsed::Silent(context, _) => context,
+                _ => continue,
+            };
+            if let Some((uuid, parent)) = &context.inline {
                 self.add(uuid, parent.as_deref());
             }
         }

@@ -32,6 +32,7 @@ pub(super) fn clean(
         store::telling(speaker, scored, &blocks).flat_map(index::tokens::terms).collect();
     terms.sort_unstable();
     terms.dedup();
+    let terms = terms.join(" ");
     store::Observation {
         id,
         host: "claude".to_owned(),

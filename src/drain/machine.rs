@@ -448,7 +448,9 @@ impl Desk {
         while self.active.len() < MAX_ACTIVE
             && let Some((rank, count, path)) = self.order.pop_first()
         {
-            let others = !self.active.is_empty() || self.awaited > 0 || self.more;
+            // With no room for more, what waits in the spool cannot come before it.
+            let coming = self.more && self.claimed < MAX_CLAIMED;
+            let others = !self.active.is_empty() || self.awaited > 0 || coming;
             if rank == Rank::Suspect && others {
                 // What it may take with it is stored first.
                 self.order.insert((rank, count, path));

@@ -8,29 +8,32 @@ use crate::store::PERSISTED;
 use crate::transcript::{Block, Text, read_text};
 use std::path::{Path, PathBuf};
 
-/// What came of a result that lies in a file.
-pub(super) enum Followed {
-    /// The file's text, raw.
-    Text(Text),
-    /// It is not there, or is nothing that may be read.
-    Missing,
+/// A result that lies in a file.
+pub(super) struct Moved {
+    /// The call's id.
+    pub call: String,
+    /// The file's name, where the result says one.
+    pub name: Option<String>,
 }
 
-/// Reads the file of a result; `None` for a result that lies in no file. Returns the call's id with it.
-pub(super) fn follow(transcript: &Path, block: &Block) -> Option<(String, Followed)> {
+/// Says whether a result lies in a file.
+pub(super) fn moved(block: &Block) -> Option<Moved> {
     let Block::ToolResult { id, text, .. } = block else { return None };
     if !text.starts_with(PERSISTED) {
         return None;
     }
-    let name = text.split_once("saved to: ").map(|(_, rest)| rest.lines().next().unwrap_or_default());
-    let found = name.and_then(|path| {
-        let name = path.trim().rsplit(['/', '\\']).next().filter(|name| !name.is_empty() && *name != "..")?;
-        let folder = session_folder(transcript)?;
-        let session = folder.file_name()?.to_str()?;
-        let file = fs::open_beneath(folder.parent()?, &[session, "tool-results", name]).ok()?;
-        read_text(&file).ok()
-    });
-    Some((id.clone(), found.map_or(Followed::Missing, Followed::Text)))
+    let path = text.split_once("saved to: ").map(|(_, rest)| rest.lines().next().unwrap_or_default());
+    let name = path.and_then(|path| path.trim().rsplit(['/', '\\']).next());
+    let name = name.filter(|name| !name.is_empty() && *name != "..").map(str::to_owned);
+    Some(Moved { call: id.clone(), name })
+}
+
+/// Reads the file of a result, raw; `None` when it is not there, or is nothing that may be read.
+pub(super) fn follow(transcript: &Path, name: &str) -> Option<Text> {
+    let folder = session_folder(transcript)?;
+    let session = folder.file_name()?.to_str()?;
+    let file = fs::open_beneath(folder.parent()?, &[session, "tool-results", name]).ok()?;
+    read_text(&file).ok()
 }
 
 /// The folder of the session: named like its transcript, or the one that holds its subagents.

@@ -22,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use take::examine;
+pub(super) use take::examine;
 
 /// A file to read.
 pub(super) struct Task {
@@ -227,6 +227,8 @@ struct Stretch<'a> {
     began: u64,
     chains: Chains,
     bytes: u64,
+    /// Size of what results say that lie in files of their own.
+    beside: u64,
     odd: usize,
 }
 
@@ -249,6 +251,7 @@ impl<'a> Stretch<'a> {
             began: 0,
             chains: Chains::default(),
             bytes: 0,
+            beside: 0,
             odd: 0,
         }
     }
@@ -289,7 +292,7 @@ impl<'a> Stretch<'a> {
             self.state.settled = line.to;
             self.last = (line.from, line.to);
             self.bytes += line.to - line.from;
-            if self.bytes >= BATCH_BYTES || self.batch.rows.len() >= BATCH_ROWS {
+            if self.bytes + self.beside >= BATCH_BYTES || self.batch.rows.len() >= BATCH_ROWS {
                 self.send(&reader)?;
                 if halt.load(Ordering::Relaxed) {
                     return Ok(End::Halted);
@@ -350,6 +353,7 @@ impl<'a> Stretch<'a> {
         let batch = std::mem::take(&mut self.batch);
         self.begin();
         self.progress.read(std::mem::take(&mut self.bytes));
+        self.beside = 0;
         // A writer that is slow must not make the reader look stuck.
         self.progress.reads(false);
         let sent = self.parcels.send(Parcel::Batch(Box::new(batch)));

@@ -19,6 +19,7 @@ mod error;
 mod fold;
 mod generation;
 mod paths;
+mod present;
 mod publish;
 mod reader;
 mod schema;

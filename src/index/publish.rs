@@ -8,6 +8,7 @@ use super::directory::WriteDirectory;
 use super::document::Document;
 use super::error::{At, IndexError};
 use super::generation::{Generation, Meta, file_list, meta, payload, remove_all_but, sweep};
+use super::present::Present;
 use super::schema::{Fields, id_term, schema, to_tantivy, tokenizers};
 use crate::config::Home;
 use crate::fs;
@@ -33,6 +34,7 @@ pub struct Writer {
     fields: Fields,
     writer: IndexWriter<Admitted>,
     gate: Gate,
+    present: Present,
     published: bool,
     documents: u64,
 }
@@ -118,6 +120,7 @@ impl Writer {
             .num_worker_threads(1)
             .num_merge_threads(1)
             .build();
+        let present = Present::of(&index);
         let writer: IndexWriter<Admitted> = index.writer_with_options(options).at("write", &path)?;
         writer.set_merge_policy(Box::new(merge_policy()));
         // 1. A writer opened anew gives its first operation the number of the last commit. 2. A merge that begins before the next
@@ -131,6 +134,7 @@ impl Writer {
             fields: schema().1,
             writer,
             gate: Gate::default(),
+            present,
             published,
             documents: 0,
         };
@@ -145,7 +149,9 @@ impl Writer {
 
     /// Puts a document in the place of the one with its id. Visible after [`Writer::commit`].
     pub fn upsert(&mut self, document: &Document) -> Result<(), IndexError> {
-        self.remove(&document.id)?;
+        if self.present.holds(&self.fields, &document.id) {
+            self.remove(&document.id)?;
+        }
         let admitted = self.gate.admit(to_tantivy(&self.fields, document), document.text_bytes());
         self.writer.add_document(admitted).at("write", &self.path)?;
         Ok(())
@@ -166,6 +172,7 @@ impl Writer {
         prepared.set_payload(&payload(seq));
         step("index::prepared")?;
         prepared.commit().at("commit", &self.path)?;
+        self.present.committed(self.writer.index());
         step("index::committed")?;
         // 1. Killed before this line: `current` names the old generation, ours is an orphan, swept at the next open.
         // 2. Killed after it: the old one is the orphan.

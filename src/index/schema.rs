@@ -166,7 +166,12 @@ pub(super) fn tokenizers() -> TokenizerManager {
 
 /// The term by which a document is found and replaced.
 pub(super) fn id_term(fields: &Fields, id: &str) -> Term {
-    Term::from_field_bytes(fields.key, key(&id::pack(id)))
+    Term::from_field_bytes(fields.key, &key_of(id))
+}
+
+/// The bytes of that term.
+pub(super) fn key_of(id: &str) -> Vec<u8> {
+    key(&id::pack(id)).to_vec()
 }
 
 /// A dictionary spends two bytes on each byte of a random key, so the key is no longer than it must be: 72 bits of hash are one among

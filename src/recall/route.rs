@@ -48,8 +48,10 @@ pub(super) fn route(
         }
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
-    // Ties at the edge: read a few more than asked for, so that ids decide, not places in the index.
-    found.truncate(limit + 8);
+    // Ties at the edge are read too, so that ids decide, not places in the index; each costs a block of stored text.
+    let edge = limit.checked_sub(1).and_then(|last| found.get(last)).map(|(score, ..)| *score);
+    let tied = found.iter().take_while(|(score, ..)| edge.is_none_or(|edge| *score >= edge)).count();
+    found.truncate(tied.min(limit + 8));
     let mut routes = Vec::new();
     for (score, share, at) in found {
         routes.push(Route { profile: reader.stored(at)?, share, score });

@@ -106,18 +106,22 @@ pub(super) struct Beside<'a> {
     pub args: Option<Cow<'a, str>>,
 }
 
+/// A body that is no JSON of ours. What stands in it is not told: errors are logged.
+pub(super) fn not_ours(error: &serde_json::Error) -> StoreError {
+    StoreError::Body(format!("{:?} error at byte {}", error.classify(), error.column()))
+}
+
 /// The body of an observation: its parts as JSON, then what is beside them.
 pub(super) fn body_of(mut blocks: Vec<u8>, beside: &Beside<'_>) -> Result<Vec<u8>, StoreError> {
     if *beside != Beside::default() {
-        serde_json::to_writer(&mut blocks, beside).map_err(|e| StoreError::Body(e.to_string()))?;
+        serde_json::to_writer(&mut blocks, beside).map_err(|e| not_ours(&e))?;
     }
     Ok(blocks)
 }
 
 /// The parts of a body. Errors: [`StoreError::Body`].
 pub(super) fn blocks_of(body: &[u8]) -> Result<Vec<Block>, StoreError> {
-    Vec::deserialize(&mut serde_json::Deserializer::from_slice(body))
-        .map_err(|e| StoreError::Body(e.to_string()))
+    Vec::deserialize(&mut serde_json::Deserializer::from_slice(body)).map_err(|e| not_ours(&e))
 }
 
 /// The parts of a body, and what is beside them. Errors: [`StoreError::Body`].
@@ -128,7 +132,7 @@ pub(super) fn whole_of(body: &[u8]) -> Result<(Vec<Block>, Beside<'static>), Sto
         let rest = json.into_iter::<Beside<'_>>().next().transpose()?.unwrap_or_default();
         Ok((blocks, rest.owned()))
     };
-    read().map_err(|e: serde_json::Error| StoreError::Body(e.to_string()))
+    read().map_err(|e: serde_json::Error| not_ours(&e))
 }
 
 impl Beside<'_> {

@@ -147,6 +147,11 @@ pub fn set_aside(home: &Home, name: &str) -> Result<PathBuf, StoreError> {
         return Ok(to);
     }
     for end in ["-wal", "-shm", ""] {
+        // 1. The log is moved. 2. The process dies. 3. A reader opens what is left and makes an empty log. That one is not the store's.
+        if !end.is_empty() && beside(&to, end).symlink_metadata().is_ok() {
+            fs::remove(&beside(&from, end))?;
+            continue;
+        }
         match fs::rename(&beside(&from, end), &beside(&to, end)) {
             Err(error) if error.is_missing() => {}
             done => done?,

@@ -1,6 +1,6 @@
 //! Observations: one row a record, however often and from wherever it is read (D4).
 
-use super::body::{Beside, Block, body_of};
+use super::body::{Beside, Block, body_of, not_ours};
 use super::compact::{self, Id};
 use super::packs::Place;
 use super::{StoreError, Write};
@@ -44,8 +44,8 @@ pub struct Observation {
     pub command: Option<(String, String)>,
     /// Its parts.
     pub blocks: Vec<Block>,
-    /// The terms that tell its session from others: of its prose, each once.
-    pub terms: Vec<String>,
+    /// The terms that tell its session from others: of its prose, each once, joined by spaces.
+    pub terms: String,
 }
 
 /// What an observation did to the store.
@@ -76,14 +76,11 @@ struct Mark {
     is_prompt: bool,
 }
 
-/// Results of these tools are the web's words, not this machine's.
-const WEB_TOOLS: [&str; 4] = ["WebFetch", "WebSearch", "web_fetch", "web_search"];
-
 impl Write<'_> {
     /// Stores an observation, with what follows from it: its link to the session, files touched, commands run, and which derived
     /// documents are behind now. Errors: [`StoreError`].
     pub fn observe(&mut self, observation: &Observation) -> Result<Change, StoreError> {
-        let json = serde_json::to_vec(&observation.blocks).map_err(|e| StoreError::Body(e.to_string()))?;
+        let json = serde_json::to_vec(&observation.blocks).map_err(|e| not_ours(&e))?;
         let content = compact::short_hash(&id::sha256(&json));
         let speaker = self.speaker(observation)?;
         let known = self.known(&observation.id)?;
@@ -99,7 +96,13 @@ impl Write<'_> {
                 self.revise(&known, observation, content, json)?
             }
             // A fork that copied a revision which is no longer current.
-            Some(known) if self.is_revision(known.n, content)? => self.link_known(&known, observation)?,
+            Some(known) if self.is_revision(known.n, content)? => {
+                self.join(&known, observation, false)?;
+                self.revise(&known, observation, content, json)?;
+                // The words of this revision may not be those of the current one.
+                self.forget_profile(observation.session)?;
+                Change::Linked
+            }
             // Another session says something else under the same id: a document of its own. The plain id belongs to the session whose
             // own id sorts first, whichever was read first.
             Some(known) => {
@@ -151,21 +154,6 @@ impl Write<'_> {
             Ok(Known { n: row.get(0)?, content: row.get(1)?, at: row.get(2)?, owner: row.get(3)? })
         });
         Ok(known.optional()?)
-    }
-
-    /// A tool's result is `web` when its call was one to the web; where the call is read later, [`Write::facts`] mends it.
-    fn speaker(&self, observation: &Observation) -> Result<&'static str, StoreError> {
-        let result = observation.blocks.iter().find_map(|block| match block {
-            Block::Result { id, .. } => Some(id),
-            _ => None,
-        });
-        let Some(id) = result.filter(|_| observation.speaker == "tool") else {
-            return Ok(observation.speaker);
-        };
-        let mut query =
-            self.transaction.prepare_cached("SELECT 1 FROM web_calls WHERE session = ?1 AND call = ?2")?;
-        let to_web = query.exists(params![observation.session, call(id)])?;
-        Ok(if to_web { "web" } else { observation.speaker })
     }
 
     fn insert(
@@ -238,8 +226,21 @@ impl Write<'_> {
             self.place(known.n, observation)?;
             return Ok(Change::Same);
         }
+        self.join(known, observation, true)
+    }
+
+    /// A session comes to hold a known document, in its current words or in older ones.
+    fn join(
+        &mut self,
+        known: &Known,
+        observation: &Observation,
+        current: bool,
+    ) -> Result<Change, StoreError> {
         self.link(known.n, observation)?;
-        self.facts(known.n, observation)?;
+        self.calls(known.n, observation)?;
+        if current {
+            self.touches(known.n, observation)?;
+        }
         // The owner of a shared record is the session whose id sorts first: any order of reading gives the same one.
         let (owner, own) = (self.session_id(known.owner)?, self.session_id(observation.session)?);
         let session = if own < owner { observation.session } else { known.owner };
@@ -393,71 +394,6 @@ impl Write<'_> {
             .execute(params![session, part, item])?;
         Ok(())
     }
-
-    /// Files touched, commands run, tools called and what came of them, drawn from the blocks.
-    fn facts(&mut self, document: i64, observation: &Observation) -> Result<(), StoreError> {
-        let session = observation.session;
-        for block in &observation.blocks {
-            match block {
-                Block::Use { id, name, file, .. } => {
-                    if WEB_TOOLS.contains(&name.as_str()) {
-                        self.transaction
-                            .prepare_cached(
-                                "INSERT OR IGNORE INTO web_calls (session, call) VALUES (?1, ?2)",
-                            )?
-                            .execute(params![session, call(id)])?;
-                        self.result_is_webs(session, id)?;
-                    }
-                    if let (Some(path), Some(action)) = (file, action(name)) {
-                        let path = self.path(path)?;
-                        self.transaction
-                            .prepare_cached(
-                                "INSERT OR IGNORE INTO touches (document, path, action) VALUES (?1, ?2, ?3)",
-                            )?
-                            .execute(params![document, path, action])?;
-                    }
-                }
-                Block::Result { id, .. } => {
-                    self.transaction
-                        .prepare_cached(
-                            "INSERT OR REPLACE INTO results (session, call, document) VALUES (?1, ?2, ?3)",
-                        )?
-                        .execute(params![session, call(id), document])?;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The number of a path that a tool touched.
-    fn path(&self, path: &str) -> Result<i64, StoreError> {
-        let mut query = self.transaction.prepare_cached("SELECT n FROM paths WHERE path = ?1")?;
-        if let Some(n) = query.query_row([path], |row| row.get(0)).optional()? {
-            return Ok(n);
-        }
-        self.transaction.prepare_cached("INSERT INTO paths (path) VALUES (?1)")?.execute([path])?;
-        Ok(self.transaction.last_insert_rowid())
-    }
-
-    /// The call of a result that was read before it turns out to be one to the web.
-    fn result_is_webs(&mut self, session: i64, id: &str) -> Result<(), StoreError> {
-        let result: Option<i64> = self
-            .transaction
-            .prepare_cached(
-                "SELECT r.document FROM results r JOIN documents d ON d.n = r.document
-                 WHERE r.session = ?1 AND r.call = ?2 AND d.speaker = ?3",
-            )?
-            .query_row(params![session, call(id), compact::TOOL], |row| row.get(0))
-            .optional()?;
-        let Some(document) = result else { return Ok(()) };
-        let seq = self.next_seq();
-        self.transaction.execute(
-            "UPDATE documents SET speaker = ?3, seq = ?2 WHERE n = ?1",
-            params![document, seq, compact::WEB],
-        )?;
-        Ok(())
-    }
 }
 
 impl Observation {
@@ -473,21 +409,6 @@ impl Observation {
 
     fn text_bytes(&self) -> u64 {
         self.blocks.iter().map(|b| b.text().len() as u64).sum()
-    }
-}
-
-/// A call by a hash of its id: ids of the host are long, and only compared.
-fn call(id: &str) -> i64 {
-    compact::short_hash(&id::sha256(id.as_bytes()))
-}
-
-/// What a tool does to the file it names; `None` for a tool that touches no file.
-pub(super) fn action(tool: &str) -> Option<&'static str> {
-    match tool {
-        "Read" | "NotebookRead" => Some("read"),
-        "Edit" | "MultiEdit" | "NotebookEdit" => Some("edit"),
-        "Write" => Some("write"),
-        _ => None,
     }
 }
 

@@ -11,6 +11,7 @@ mod cursors;
 mod damage;
 mod derive;
 mod documents;
+mod facts;
 mod list;
 mod migrate;
 mod outputs;
@@ -160,6 +161,7 @@ impl Store {
     /// Begins a transaction. Errors: [`StoreError`].
     pub fn begin(&mut self) -> Result<Write<'_>, StoreError> {
         step("store::begin")?;
+        self.packs.let_go(self.open.number());
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         Ok(Write {
             transaction,

@@ -120,6 +120,11 @@ impl Write<'_> {
 pub(super) struct Packs(RefCell<Vec<(i64, Arc<Vec<u8>>)>>);
 
 impl Packs {
+    /// Lets go of packs from a number on: a transaction that was rolled back may have left its own bytes here.
+    pub(super) fn let_go(&self, from: i64) {
+        self.0.borrow_mut().retain(|(n, _)| *n < from);
+    }
+
     /// Reads a body. Errors: [`StoreError::Body`] when its pack is damaged, missing or shorter than the place says.
     pub(super) fn body(&self, connection: &Connection, place: Place) -> Result<Vec<u8>, StoreError> {
         let known = self.0.borrow().iter().find(|(n, _)| *n == place.pack).map(|(_, pack)| Arc::clone(pack));
@@ -147,4 +152,54 @@ impl Packs {
 
 fn missing() -> StoreError {
     StoreError::Body("it is not in its pack".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Home;
+    use crate::store::Store;
+
+    #[test]
+    fn what_a_transaction_wrote_that_was_rolled_back_is_not_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&Home::at(dir.path())).unwrap();
+        let (first, second) = (vec![b'a'; PACK_BYTES], vec![b'b'; PACK_BYTES]);
+        let mut write = store.begin().unwrap();
+        let place = write.add_body(&first).unwrap();
+        write.add_body(b"the next pack").unwrap();
+        assert_eq!(write.body(place).unwrap(), first);
+        drop(write);
+        let mut write = store.begin().unwrap();
+        assert_eq!(write.add_body(&second).unwrap(), place);
+        write.add_body(b"the next pack").unwrap();
+        assert_eq!(write.body(place).unwrap(), second);
+        write.commit().unwrap();
+        let write = store.begin().unwrap();
+        assert_eq!(write.body(place).unwrap(), second);
+    }
+
+    #[test]
+    fn a_pack_that_grows_keeps_its_places() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        let mut store = Store::open(&home).unwrap();
+        let bodies: Vec<Vec<u8>> =
+            (0..200_u32).map(|n| format!("body {n} ").repeat(60).into_bytes()).collect();
+        let mut places = Vec::new();
+        for (n, body) in bodies.iter().enumerate() {
+            if n % 50 == 0 {
+                drop(store);
+                store = Store::open(&home).unwrap();
+            }
+            let mut write = store.begin().unwrap();
+            places.push(write.add_body(body).unwrap());
+            write.commit().unwrap();
+        }
+        let packs = Packs::default();
+        for (place, body) in places.iter().zip(&bodies) {
+            assert_eq!(packs.body(&store.connection, *place).unwrap(), *body);
+        }
+        assert!(places.last().unwrap().pack < 5, "{places:?}");
+    }
 }

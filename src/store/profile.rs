@@ -25,7 +25,7 @@ enum Gain {
 
 impl Write<'_> {
     /// Adds the terms of an observation that is about to be linked to a session.
-    pub(super) fn profile_gains(&mut self, session: i64, terms: &[String]) -> Result<(), StoreError> {
+    pub(super) fn profile_gains(&mut self, session: i64, terms: &str) -> Result<(), StoreError> {
         if !self.profiles.0.contains_key(&session) {
             if self.profiles.0.len() >= HELD {
                 self.write_profiles()?;
@@ -38,7 +38,7 @@ impl Write<'_> {
             self.profiles.0.insert(session, gain);
         }
         if let Some(Gain::Known(set, behind)) = self.profiles.0.get_mut(&session) {
-            for term in terms {
+            for term in terms.split_whitespace() {
                 *behind |= set.add(term);
             }
         }

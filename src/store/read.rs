@@ -1,6 +1,6 @@
 //! Reading the store: for the index, for commands, and for the sweep. Opens it read only; any number of readers beside the one writer.
 
-use super::body::{Beside, Block, Fields, blocks_of, unpack, whole_of};
+use super::body::{Beside, Block, Fields, blocks_of, not_ours, unpack, whole_of};
 use super::compact::{self, Id};
 use super::cursors::{FileState, STATE_COLUMNS, file_state};
 use super::damage::{Look, look};
@@ -55,6 +55,16 @@ pub struct Document {
 }
 
 impl Document {
+    /// Size of what was loaded: a result that lies in a file of its own is larger than its row says.
+    fn loaded_bytes(&self) -> u64 {
+        let blocks = self.blocks.iter().map(|block| match block {
+            Block::Text { t } | Block::Think { t } | Block::Use { t, .. } => t.len(),
+            Block::Result { t, .. } | Block::Other { t, .. } => t.len(),
+            Block::Media { .. } => 0,
+        });
+        self.row.bytes.max(blocks.map(|len| len as u64).sum())
+    }
+
     /// All text of it, as a person reads it.
     pub fn text(&self) -> String {
         match &self.fields {
@@ -258,7 +268,7 @@ impl Reader {
             "d.seq > ?1 AND d.seq <= ?2 ORDER BY d.seq",
             params![after, upto],
             |document: Document| {
-                size += document.row.bytes;
+                size += document.loaded_bytes();
                 some.push(document);
                 some.len() < limit && size < bytes
             },
@@ -455,5 +465,5 @@ impl Reader {
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(codec: i64, body: Vec<u8>) -> Result<T, StoreError> {
-    serde_json::from_slice(&unpack(codec, body)?).map_err(|e| StoreError::Body(e.to_string()))
+    serde_json::from_slice(&unpack(codec, body)?).map_err(|e| not_ours(&e))
 }

@@ -4,7 +4,7 @@
 //! (D4), and whatever is derived is derived anew (D5). A row whose page or body cannot be read is counted and left. What a later version
 //! keeps elsewhere (what was forgotten) is obeyed here, at the one place where old rows come back.
 
-use super::body::whole_of;
+use super::body::{not_ours, whole_of};
 use super::compact::{self, Id};
 use super::derive::Terms;
 use super::documents::Observation;
@@ -117,7 +117,7 @@ impl Salvage {
             for text in telling(observation.speaker, observation.scored, &observation.blocks) {
                 terms(text, &mut |term| own.extend([term]));
             }
-            let terms = own.into_iter().collect();
+            let terms = own.into_iter().collect::<Vec<_>>().join(" ");
             write.observe(&Observation { session, terms, ..observation })?;
         }
         Ok(())
@@ -251,6 +251,7 @@ impl Salvage {
                 continue;
             };
             let mut holders = links.query([row.get::<_, i64>(0)?])?;
+            let before = found.len();
             while let Some(link) = holders.next()? {
                 found.push(Some(Observation {
                     session: link.get(0)?,
@@ -262,6 +263,10 @@ impl Salvage {
                     ..observation.clone()
                 }));
             }
+            if found.len() == before {
+                // Nobody is known to hold it any more.
+                found.push(None);
+            }
         }
         Ok(found)
     }
@@ -270,7 +275,7 @@ impl Salvage {
     fn observation(&self, row: &Row<'_>) -> Result<Observation, StoreError> {
         let body = self.reader.packs.body(&self.reader.connection, Place::read(row, 9)?)?;
         let (blocks, beside) = whole_of(&body)?;
-        let json = serde_json::to_vec(&blocks).map_err(|e| StoreError::Body(e.to_string()))?;
+        let json = serde_json::to_vec(&blocks).map_err(|e| not_ours(&e))?;
         if compact::short_hash(&id::sha256(&json)) != row.get::<_, i64>(8)? {
             return Err(StoreError::Body("it is not what its hash says".to_owned()));
         }
@@ -293,7 +298,7 @@ impl Salvage {
             is_prompt: false,
             scored: row.get(6)?,
             command: row.get::<_, Option<String>>(7)?.map(|name| (name, args)),
-            terms: Vec::new(),
+            terms: String::new(),
             blocks,
         })
     }

@@ -3,7 +3,7 @@
 use super::documents::position;
 use super::{StoreError, Write};
 use crate::config::Project;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 /// A text with the time of the record that says it. Units: milliseconds; extreme for a record without a time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -230,19 +230,16 @@ impl Write<'_> {
         at: u64,
         time: Option<&str>,
     ) -> Result<(), StoreError> {
-        let known: Option<i64> = self
+        // The same boundary can lie in two files of one session: the least place counts, like that of an observation.
+        let changed = self
             .transaction
-            .query_row(
-                "SELECT 1 FROM boundaries WHERE session = ?1 AND id = ?2",
-                params![session, id],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if known.is_none() {
-            self.transaction.execute(
-                "INSERT INTO boundaries (session, id, at_ms, at, time) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![session, id, at_ms, position(at), time],
-            )?;
+            .prepare_cached(
+                "INSERT INTO boundaries (session, id, at_ms, at, time) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, at = excluded.at, time = excluded.time
+                 WHERE (excluded.at_ms, excluded.at, coalesce(excluded.time, '')) < (at_ms, at, coalesce(time, ''))",
+            )?
+            .execute(params![session, id, at_ms, position(at), time])?;
+        if changed > 0 {
             self.dirty(session, "checkpoint", id)?;
         }
         Ok(())

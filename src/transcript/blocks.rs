@@ -125,15 +125,23 @@ fn exit_status(text: &str, failed: bool) -> Option<i64> {
     if failed { code.parse().ok() } else { None }
 }
 
+/// What stands in the place of a hash may be anything, and is kept unread.
+fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// Of a long line the data was not kept: then size and hash stand in its place (`{"bytes":…,"sha256":…}`).
 fn media(kind: &str, part: &Value) -> Block {
     let source = part.get("source").unwrap_or(part);
     let data = source.get("data").unwrap_or(&Value::Null);
-    let (bytes, sha256) = match (data.get("bytes").and_then(Value::as_u64), data.get("sha256").and_then(text))
-    {
+    let (bytes, sha256) = match (
+        data.get("bytes").and_then(Value::as_u64),
+        data.get("sha256").and_then(text).filter(|hash| is_sha256(hash)),
+    ) {
         (Some(bytes), Some(sha256)) => (bytes, sha256),
         _ => {
-            let data = data.as_str().unwrap_or_default();
+            let other = if data.is_null() { String::new() } else { data.to_string() };
+            let data = data.as_str().unwrap_or(&other);
             (data.len() as u64, id::sha256(data.as_bytes()))
         }
     };

@@ -89,6 +89,40 @@ fn f10_the_revision_that_lies_farthest_is_current_in_every_order() {
     assert!(dumps.windows(2).all(|pair| pair[0] == pair[1]), "{dumps:#?}");
 }
 
+/// F10: a fork copied a revision that is current no longer, at a place of its own: it links the document in every order, and raises the place
+/// of that revision, not of another.
+#[test]
+fn f10_a_fork_that_holds_an_older_revision_gives_the_same_rows_in_any_order() {
+    let sandbox = Sandbox::new();
+    let file = |session: &str, pad: usize, name: &str, text: &str| {
+        let mut transcript = Transcript::new(&sandbox, 28);
+        transcript.path = transcript.path.with_file_name(name);
+        let filler = "x".repeat(pad);
+        transcript.raw(&format!(r#"{{"type":"mode","x":"{filler}"}}"#));
+        transcript.raw(&format!(
+            r#"{{"type":"user","uuid":"5e551111-0000-4000-8000-00000000000a","timestamp":"2026-11-30T10:00:00.000Z","sessionId":"{session}","message":{{"role":"user","content":"{text}"}},"cwd":"/srv/app"}}"#
+        ));
+        transcript.flush();
+        transcript.path.clone()
+    };
+    let files = [
+        file("5e55a000-0000-4000-8000-000000000001", 10, "one.jsonl", "anchor in the bay"),
+        file("5e55a000-0000-4000-8000-000000000001", 900, "two.jsonl", "anchor at the pier"),
+        file("5e55b000-0000-4000-8000-000000000002", 400, "fork.jsonl", "anchor in the bay"),
+    ];
+    // The fork comes after what it copied: before it, its words would be a document of their own.
+    let dumps: Vec<String> = [[0, 1, 2], [0, 2, 1], [1, 0, 2]]
+        .iter()
+        .map(|order| {
+            let world = sandbox.sibling();
+            order.iter().for_each(|n| drop(world.import(&[&files[*n]])));
+            let profiles = world.lines(&["inspect", "--view", "segments"]);
+            format!("{}\n{profiles:?}", world.dump())
+        })
+        .collect();
+    assert!(dumps.windows(2).all(|pair| pair[0] == pair[1]), "{dumps:#?}");
+}
+
 /// A tool's result may lie in a file that is read before the one with its call.
 #[test]
 fn a_result_read_before_its_call_is_the_webs_all_the_same() {

@@ -67,6 +67,22 @@ fn f25_a_suspect_is_read_when_nothing_else_is_in_work() {
     check(SERVE, &alone, &["Read a 1"]);
 }
 
+/// A suspect that has all the room there is keeps nobody waiting who could come.
+#[test]
+fn f25_a_suspect_with_more_entries_than_there_is_room_for_is_read() {
+    let many: Vec<Request> =
+        (0..MAX_CLAIMED).map(|n| Request { suspect: true, ..request("a", &n.to_string()) }).collect();
+    let full = [Event::Tick(0), requests(1, vec![]), Event::Requests { now_ms: 2, list: many, more: true }];
+    let mut state = State::begin(SERVE, 0);
+    let mut read = 0;
+    for event in full {
+        let (next, effects) = step(state, event);
+        read += effects.iter().filter(|effect| matches!(effect, Effect::Read(_))).count();
+        state = next;
+    }
+    assert_eq!(read, 1);
+}
+
 #[test]
 fn a_failure_waits_longer_each_time_and_keeps_its_entries() {
     let failed = [Event::Tick(0), requests(0, vec![request("a", "1")]), finished(0, "a", false)];

@@ -2,11 +2,14 @@
 
 use super::{ODD_REPORTS, Row, Stretch, What};
 use crate::drain::clean::{Place, clean, clean_output};
-use crate::drain::outputs::{Followed, follow};
+use crate::drain::outputs::{Moved, follow, moved};
 use crate::spool::Odd;
 use crate::transcript::{Context, INLINE, Line, Look, Namer, Parsed, RawLine, Reader, look, look_long};
 use crate::{clock, id, store};
 use std::io;
+
+/// Results of one record that are followed into files; the host writes one a record.
+const MAX_MOVED: usize = 16;
 
 impl Stretch<'_> {
     /// Reports bytes that cannot be used.
@@ -71,15 +74,14 @@ impl Stretch<'_> {
                     let name = self.say(&format!("block/{kind}"));
                     self.batch.lines.add("unknown-block", &name);
                 }
-                let followed: Vec<_> =
-                    observation.blocks.iter().filter_map(|block| follow(&self.task.path, block)).collect();
+                let moved: Vec<_> = observation.blocks.iter().filter_map(moved).take(MAX_MOVED).collect();
                 let place = Place { file_mark: &self.file_mark, at, at_ms: self.state.clock_ms };
                 let observation = clean(*observation, place, self.redactor, &mut self.batch.report);
                 self.batch.lines.add("said", observation.speaker);
                 if let Held::Long(bytes, sha256) = held {
                     self.batch.silent.push((at, "long-line", *bytes, sha256.clone()));
                 }
-                let outputs = self.outputs(&observation.id, followed);
+                let outputs = self.outputs(&observation.id, moved);
                 self.batch
                     .rows
                     .push(Row { session: session.clone(), what: What::Said(Box::new(observation)) });
@@ -148,15 +150,18 @@ impl Stretch<'_> {
     }
 
     /// What results say that lie in files of their own.
-    fn outputs(&mut self, observation: &str, followed: Vec<(String, Followed)>) -> Vec<store::Output> {
+    fn outputs(&mut self, observation: &str, moved: Vec<Moved>) -> Vec<store::Output> {
         let mut found = Vec::new();
-        for (call, followed) in followed {
-            let Followed::Text(text) = followed else {
+        for Moved { call, name } in moved {
+            // One after the other: each may be megabytes.
+            let Some(text) = name.and_then(|name| follow(&self.task.path, &name)) else {
                 self.batch.lines.add("output", "missing");
                 continue;
             };
             self.batch.lines.add("output", "followed");
-            found.push(clean_output(observation, call, text, self.redactor, &mut self.batch.report));
+            let output = clean_output(observation, call, text, self.redactor, &mut self.batch.report);
+            self.beside += output.text.len() as u64;
+            found.push(output);
         }
         found
     }
@@ -181,7 +186,7 @@ impl Stretch<'_> {
 }
 
 /// What is at hand of a line.
-pub(super) enum Held<'a> {
+pub(in crate::drain) enum Held<'a> {
     Whole(&'a [u8]),
     /// Its length and sha256.
     Long(u64, String),
@@ -204,7 +209,7 @@ impl Held<'_> {
 }
 
 /// Says what a line is, long or not.
-pub(super) fn examine<'a>(reader: &Reader, line: &'a Line) -> io::Result<(Look, Held<'a>)> {
+pub(in crate::drain) fn examine<'a>(reader: &Reader, line: &'a Line) -> io::Result<(Look, Held<'a>)> {
     match &line.content {
         RawLine::Whole(bytes) => Ok((look(bytes), Held::Whole(bytes))),
         RawLine::Long(len) => {

@@ -204,3 +204,29 @@ fn words_of_all_kinds_are_found() {
     }
     assert_eq!(count(&reader, |f| f.files, "a.rs"), 3);
 }
+
+/// A document is put in the place of the one with its id, whether that was added just now, committed, or left by a writer before.
+#[test]
+fn a_document_is_there_once_however_often_it_comes() {
+    let (_dir, home) = home();
+    let mut writer = Writer::open(&home).unwrap().writer;
+    let held = |writer: &mut Writer, seq: u64, words: &str| {
+        writer.commit(seq).unwrap();
+        let reader = Reader::open(&home).unwrap().unwrap();
+        assert_eq!(reader.documents(), 2, "{words}");
+        assert_eq!(count(&reader, |f| f.prose, words), 1, "{words}");
+    };
+    writer.upsert(&document(1, "anchor")).unwrap();
+    writer.upsert(&document(2, "chain")).unwrap();
+    writer.upsert(&document(1, "mooring")).unwrap();
+    held(&mut writer, 3, "moor");
+    writer.upsert(&document(2, "rope")).unwrap();
+    held(&mut writer, 4, "rope");
+    writer.close().unwrap();
+    let mut writer = Writer::open(&home).unwrap().writer;
+    writer.upsert(&document(1, "buoy")).unwrap();
+    held(&mut writer, 5, "buoy");
+    writer.remove("o-2").unwrap();
+    writer.upsert(&document(2, "pier")).unwrap();
+    held(&mut writer, 6, "pier");
+}

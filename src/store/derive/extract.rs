@@ -3,7 +3,7 @@
 //! Only whole lines and sentences of the source are taken, so that a person finds them again in the record.
 
 use crate::store::body::{Block, Fields};
-use crate::store::documents::action;
+use crate::store::facts::action;
 use std::collections::BTreeMap;
 
 /// Units: characters, for each field.

@@ -14,7 +14,7 @@ mod extract;
 mod outcome;
 mod summary;
 
-use super::body::{Fields, pack};
+use super::body::{Fields, not_ours, pack};
 use super::compact::{self, Id};
 use super::documents::position;
 use super::{StoreError, Write};
@@ -107,7 +107,7 @@ impl Write<'_> {
     /// Writes a derived document unless it is there already, word for word; `beside` is what belongs to it but lies in another table. Returns
     /// whether it changed.
     fn put(&mut self, derived: &Derived, beside: &str) -> Result<bool, StoreError> {
-        let json = serde_json::to_vec(&derived.fields).map_err(|e| StoreError::Body(e.to_string()))?;
+        let json = serde_json::to_vec(&derived.fields).map_err(|e| not_ours(&e))?;
         let mut sessions = derived.sessions.clone();
         sessions.sort_unstable();
         let listed: Vec<String> = sessions.iter().map(i64::to_string).collect();

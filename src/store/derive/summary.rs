@@ -1,7 +1,7 @@
 //! What rests on turns: the session's summary, its checkpoints, and the header of its profile.
 
 use super::{Derived, derived_id};
-use crate::store::body::{Fields, unpack};
+use crate::store::body::{Fields, not_ours, unpack};
 use crate::store::compact;
 use crate::store::{StoreError, Write};
 
@@ -116,8 +116,7 @@ pub(super) fn turns(write: &Write<'_>, session: i64) -> Result<Vec<Turn>, StoreE
     let mut rows = query.query([session, compact::OUTCOME])?;
     let mut turns = Vec::new();
     while let Some(row) = rows.next()? {
-        let fields = serde_json::from_slice(&unpack(row.get(4)?, row.get(5)?)?)
-            .map_err(|e| StoreError::Body(e.to_string()))?;
+        let fields = serde_json::from_slice(&unpack(row.get(4)?, row.get(5)?)?).map_err(|e| not_ours(&e))?;
         turns.push(Turn {
             n: row.get(0)?,
             time: compact::time(row.get(1)?, row.get(2)?),

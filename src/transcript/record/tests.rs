@@ -169,3 +169,22 @@ proptest::proptest! {
         parse(format!("{{\"type\":\"{kind}\",\"{key}\":{value}}}").as_bytes());
     }
 }
+
+#[test]
+fn what_stands_in_the_place_of_a_hash_is_not_kept() {
+    let image = |data: &str| {
+        let line = format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"image","source":{{"data":{data}}}}}]}}}}"#
+        );
+        match observe(&line).blocks.first() {
+            Some(Block::Media { sha256, .. }) => sha256.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    for data in [r#"{"bytes":1,"sha256":"swordfish-swordfish"}"#, r#""aGFyYm91cg==""#, "null", "[1]"] {
+        let sha256 = image(data);
+        assert!(sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_hexdigit()), "{data}: {sha256}");
+    }
+    let hash = crate::id::sha256(b"x");
+    assert_eq!(image(&format!(r#"{{"bytes":1,"sha256":"{hash}"}}"#)), hash);
+}
