@@ -8,14 +8,13 @@ struct Pieces<'a> {
 }
 
 impl Source for Pieces<'_> {
-    fn read(&mut self, into: &mut [u8]) -> Result<usize, WireError> {
-        let n = self.most.min(into.len()).min(self.left.len());
+    fn read(&mut self, block: &mut Vec<u8>) -> Result<(), WireError> {
+        let n = self.most.min(block.capacity()).min(self.left.len());
         let (now, later) = self.left.split_at(n);
-        for (to, from) in into.iter_mut().zip(now) {
-            *to = *from;
-        }
+        block.clear();
+        block.extend_from_slice(now);
         self.left = later;
-        Ok(n)
+        Ok(())
     }
 }
 
