@@ -44,6 +44,8 @@ struct SourceDocument<'a> {
     bytes: u64,
     speaker: &'a str,
     record: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'a str>,
     sessions: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -126,6 +128,7 @@ fn source(document: &Document, with_text: bool) -> SourceDocument<'_> {
         bytes: row.bytes,
         speaker: &row.speaker,
         record: row.record.as_deref(),
+        status: row.status.as_deref(),
         sessions: &document.sessions,
         text: with_text.then(|| document.text()),
     }

@@ -2,7 +2,7 @@
 
 use super::ask::RecallError;
 use super::query::Query;
-use super::scope::{Docs, alive, meet, postings};
+use super::scope::{Docs, alive, holding, meet, postings};
 use crate::index::Reader;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings as _, TermInfo};
@@ -10,6 +10,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, Term};
 
 const K1: f64 = 1.2;
+/// What a person took back, or what a later word replaced, counts so much.
+const SUPERSEDED: f64 = 0.5;
 
 /// A scored field: how much it weighs, and how much its length counts (BM25's b).
 #[derive(Clone, Copy)]
@@ -46,6 +48,8 @@ pub(super) struct Ranker<'a> {
     fields: Vec<Scored>,
     /// Of each segment, the lists of the query's terms: looked up once, read for every session that may answer.
     lists: Vec<Vec<List>>,
+    /// Of each segment, the documents whose status is `superseded`, sorted.
+    superseded: Vec<Vec<DocId>>,
 }
 
 /// Where the documents of a segment that hold a term in a field are listed.
@@ -79,7 +83,9 @@ impl<'a> Ranker<'a> {
             }
         }
         let mut lists = Vec::new();
+        let mut superseded = Vec::new();
         for segment in reader.searcher().segment_readers() {
+            superseded.push(holding(segment, f.status, "superseded")?);
             let mut found = Vec::new();
             for (term, text) in query.terms.iter().enumerate() {
                 for (field, scored) in fields.iter().enumerate() {
@@ -91,7 +97,7 @@ impl<'a> Ranker<'a> {
             }
             lists.push(found);
         }
-        Ok(Self { reader, query, fields, lists })
+        Ok(Self { reader, query, fields, lists, superseded })
     }
 
     fn lists(&self, ord: u32) -> &[List] {
@@ -133,8 +139,17 @@ impl<'a> Ranker<'a> {
             });
         }
         let ranked = docs.iter().zip(&cells).filter(|(_, cell)| cell.mask != 0);
-        let address = |doc: &DocId| DocAddress::new(ord, *doc);
-        Ok(ranked.map(|(doc, cell)| Ranked { at: address(doc), score: cell.sum, mask: cell.mask }).collect())
+        let rank = |(doc, cell): (&DocId, &Cell)| {
+            let at = DocAddress::new(ord, *doc);
+            Ranked { at, score: cell.sum * self.standing(at), mask: cell.mask }
+        };
+        Ok(ranked.map(rank).collect())
+    }
+
+    /// 1, or less for what no longer stands.
+    fn standing(&self, at: DocAddress) -> f64 {
+        let gone = usize::try_from(at.segment_ord).ok().and_then(|ord| self.superseded.get(ord));
+        if gone.is_some_and(|docs| docs.binary_search(&at.doc_id).is_ok()) { SUPERSEDED } else { 1.0 }
     }
 
     fn union(&self, ord: u32, segment: &SegmentReader) -> Result<Vec<DocId>, RecallError> {
@@ -173,7 +188,7 @@ impl<'a> Ranker<'a> {
             }
         }
         Ok(serde_json::json!({
-            "score": round(ranked.score), "coverage": round(self.query.coverage(ranked.mask)), "terms": parts,
+            "score": round(ranked.score), "standing": self.standing(ranked.at), "coverage": round(self.query.coverage(ranked.mask)), "terms": parts,
         }))
     }
 }

@@ -236,6 +236,7 @@ impl Write<'_> {
         observation: &Observation,
         current: bool,
     ) -> Result<Change, StoreError> {
+        self.held_by_one_more(known.n)?;
         self.link(known.n, observation)?;
         self.calls(known.n, observation)?;
         if current {
@@ -363,6 +364,12 @@ impl Write<'_> {
             position(observation.at)
         ])?;
         drop(insert);
+        if is_prompt
+            && agent == 0
+            && let Some(parent) = &observation.parent
+        {
+            self.follows(document, parent)?;
+        }
         self.may_be_named(observation.session, observation.record.as_deref())?;
         let mark = Mark { session, document, agent, is_prompt };
         self.mark_dirty(&mark, (observation.at_ms, position(observation.at)))

@@ -3,8 +3,16 @@
 use super::StoreError;
 use super::schema::MIGRATIONS;
 use crate::step::step;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
+
+/// The tables of a version, and what fills them with what SQL alone cannot read out of packed bodies.
+pub(super) type Migration = (&'static str, fn(&Transaction<'_>) -> Result<(), StoreError>);
+
+/// The tables are filled by whoever writes.
+pub(super) fn nothing(_: &Transaction<'_>) -> Result<(), StoreError> {
+    Ok(())
+}
 
 /// The version this binary writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -15,7 +23,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
 }
 
 /// The same by any list: version `v` becomes `v + 1` by `migrations[v]`, each in a transaction with its version.
-fn migrate_by(migrations: &[&str], connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+fn migrate_by(migrations: &[Migration], connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let known = i64::try_from(migrations.len()).unwrap_or(0);
     // Nothing to do needs no lock: another process may hold it for minutes.
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -28,9 +36,12 @@ fn migrate_by(migrations: &[&str], connection: &mut Connection, path: &Path) -> 
         if found > known {
             return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
         }
-        let Some(sql) = usize::try_from(found).ok().and_then(|v| migrations.get(v)) else { return Ok(()) };
+        let Some((sql, fill)) = usize::try_from(found).ok().and_then(|v| migrations.get(v)) else {
+            return Ok(());
+        };
         step("store::migrate")?;
         transaction.execute_batch(sql)?;
+        fill(&transaction)?;
         transaction.pragma_update(None, "user_version", found + 1)?;
         step("store::migrated")?;
         transaction.commit()?;
@@ -50,11 +61,11 @@ mod tests {
         let path = dir.path().join("x.db");
         let open = || Connection::open(&path).unwrap();
         let version = || open().query_row("PRAGMA user_version", [], |r| r.get::<_, i64>(0)).unwrap();
-        let first = "CREATE TABLE a (x); INSERT INTO a VALUES (1);";
-        let second = "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;";
+        let first: Migration = ("CREATE TABLE a (x); INSERT INTO a VALUES (1);", nothing);
+        let second: Migration = ("ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;", nothing);
         migrate_by(&[first], &mut open(), &path).unwrap();
         // The second one fails in its middle: nothing of it stays, the first holds.
-        let broken = "ALTER TABLE a ADD COLUMN y; INSERT INTO nowhere VALUES (1);";
+        let broken: Migration = ("ALTER TABLE a ADD COLUMN y; INSERT INTO nowhere VALUES (1);", nothing);
         assert!(migrate_by(&[first, broken], &mut open(), &path).is_err());
         assert_eq!(version(), 1);
         assert!(open().prepare("SELECT y FROM a").is_err());

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod body;
+mod branches;
 mod compact;
 mod cursors;
 mod damage;

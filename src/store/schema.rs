@@ -2,8 +2,11 @@
 //!
 //! Inside, rows are joined by integers (`documents.n`, `sessions.n`, `files.n`); outside, only ids and paths are known.
 
+use super::migrate::Migration;
+use super::{branches, migrate};
+
 /// `MIGRATIONS[v]` brings a store of version `v` to `v + 1`; the version is `PRAGMA user_version`.
-pub(super) const MIGRATIONS: &[&str] = &[V1];
+pub(super) const MIGRATIONS: &[Migration] = &[(V1, migrate::nothing), (V2, branches::fill)];
 
 const V1: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -129,4 +132,14 @@ CREATE TABLE dirty (
 ) WITHOUT ROWID;
 -- Distinct terms of a session; one that is not there is made anew from the observations.
 CREATE TABLE profiles (session INTEGER PRIMARY KEY, terms BLOB NOT NULL);
+";
+
+const V2: &str = "
+-- The record that a prompt of the main line follows, as a hash: see `branches`, which also fills it for older rows.
+CREATE TABLE follows (document INTEGER PRIMARY KEY, parent INTEGER NOT NULL);
+-- Stretches of a session that a person took back.
+CREATE TABLE rewound (
+  session INTEGER NOT NULL, from_ms INTEGER NOT NULL, from_at INTEGER NOT NULL, to_ms INTEGER NOT NULL, to_at INTEGER NOT NULL,
+  PRIMARY KEY (session, from_ms, from_at)
+) WITHOUT ROWID;
 ";

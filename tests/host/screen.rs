@@ -174,5 +174,26 @@ fn what_was_rewound_stays_and_is_marked() {
         for words in ["first words", "wrong words", "Wrong answer.", "right words", "Right answer."] {
             assert!(texts.iter().any(|t| t == words), "{words}: {texts:?}");
         }
+        // Kept, marked, ranked down; and what the session was about does not know it.
+        let status = |words: &str| {
+            let hits = world.json(&["search", words, "--kind", "observation"])[0]["hits"].clone();
+            let hits = hits.as_array().unwrap();
+            hits.iter().find(|h| h["excerpt"][0]["text"] == words).map(|h| h["status"].clone())
+        };
+        for (words, expected) in [
+            ("first words", json!(null)),
+            ("wrong words", json!("superseded")),
+            ("Wrong answer.", json!("superseded")),
+            ("Right answer.", json!(null)),
+        ] {
+            assert_eq!(status(words), Some(expected), "{words}");
+        }
+        let hits = world.json(&["search", "words answer", "--kind", "observation"])[0]["hits"].clone();
+        let last = hits.as_array().unwrap().last().unwrap()["status"].clone();
+        assert_eq!(last, "superseded", "{hits:#}");
+        let all = world.json(&["inspect", "--view", "records"]);
+        let summary =
+            all.iter().find(|r| r["kind"] == "session-summary").unwrap()["text"].as_str().unwrap().to_owned();
+        assert!(summary.contains("right words") && !summary.contains("rong"), "{summary}");
     });
 }

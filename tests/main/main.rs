@@ -20,6 +20,7 @@ mod faults;
 mod frozen;
 mod hook;
 mod order;
+mod rewind;
 mod spool;
 mod support;
 mod tidy;

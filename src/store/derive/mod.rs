@@ -36,6 +36,8 @@ struct Derived {
     at_ms: i64,
     fields: Fields,
     evidence: Vec<i64>,
+    /// `superseded` for what was taken back.
+    status: Option<&'static str>,
     /// All sessions that hold it; the owner among them.
     sessions: Vec<i64>,
 }
@@ -44,6 +46,10 @@ impl Write<'_> {
     /// Derives everything that is behind. Returns how many documents changed. Errors: [`StoreError`].
     pub fn derive(&mut self, terms: Terms<'_>) -> Result<u64, StoreError> {
         let mut changed = 0;
+        // What was taken back is known from the prompts; it says which outcomes are behind.
+        for session in self.sessions_behind()? {
+            self.mark_rewound(session)?;
+        }
         for (session, part, item) in self.behind()? {
             let derived = match part.as_str() {
                 "turn" => outcome::turn(self, session, &item)?,
@@ -113,14 +119,13 @@ impl Write<'_> {
         let listed: Vec<String> = sessions.iter().map(i64::to_string).collect();
         let time = derived.time.clone().unwrap_or_default();
         // What the row holds beside its body belongs to its identity: a change in any of it is a change of the document.
-        let hash = id::hash(&[
-            &json,
-            beside.as_bytes(),
-            time.as_bytes(),
-            listed.join(",").as_bytes(),
-            &derived.session.to_le_bytes(),
-            &derived.at_ms.to_le_bytes(),
-        ]);
+        let listed = listed.join(",");
+        let (session, at_ms) = (derived.session.to_le_bytes(), derived.at_ms.to_le_bytes());
+        let mut parts: Vec<&[u8]> =
+            vec![&json, beside.as_bytes(), time.as_bytes(), listed.as_bytes(), &session, &at_ms];
+        // Left out where there is none, as in the rows of a store that knew no status.
+        parts.extend(derived.status.map(str::as_bytes));
+        let hash = id::hash(&parts);
         let content = compact::short_hash(&hash);
         let known: Option<(i64, i64)> = self
             .transaction
@@ -138,7 +143,7 @@ impl Write<'_> {
                 self.transaction
                     .prepare_cached(
                         "UPDATE documents SET seq = ?2, session = ?3, time = ?4, time_ms = ?5, content = ?6,
-                           bytes = ?7, codec = ?8, body = ?9, at = ?10 WHERE n = ?1",
+                           bytes = ?7, codec = ?8, body = ?9, at = ?10, status = ?11 WHERE n = ?1",
                     )?
                     .execute(params![
                         n,
@@ -150,15 +155,16 @@ impl Write<'_> {
                         bytes,
                         codec,
                         body,
-                        derived.at_ms
+                        derived.at_ms,
+                        derived.status
                     ])?;
                 n
             }
             None => {
                 self.transaction
                     .prepare_cached(
-                        "INSERT INTO documents (id, seq, kind, session, agent, time, time_ms, content, bytes, codec, body, at)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                        "INSERT INTO documents (id, seq, kind, session, agent, time, time_ms, content, bytes, codec, body, at, status)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                     )?
                     .execute(params![
                         Id::of(&derived.id),
@@ -173,6 +179,7 @@ impl Write<'_> {
                         codec,
                         body,
                         derived.at_ms,
+                        derived.status,
                     ])?;
                 self.added.documents += 1;
                 self.added.turns += i64::from(derived.kind == "outcome");

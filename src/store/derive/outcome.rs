@@ -43,7 +43,8 @@ pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Op
     // Holders are in the order of their ids: the first is the owner, whatever was read first.
     let owner = holders.first().map_or(session, |(_, session, _)| *session);
     let sessions = holders.iter().map(|(_, session, _)| *session).collect();
-    Ok(Some(run.finish(id, owner, sessions, 0, at_ms)))
+    let status = write.status_of(run.members.first())?;
+    Ok(Some(Derived { status, ..run.finish(id, owner, sessions, 0, at_ms) }))
 }
 
 /// The outcome of a subagent's run, in its parent's session.
@@ -60,7 +61,8 @@ pub(super) fn agent(write: &mut Write<'_>, session: i64, item: &str) -> Result<O
         write.take_away(&id)?;
         return Ok(None);
     }
-    Ok(Some(run.finish(id, session, vec![session], agent, None)))
+    let status = write.status_of(run.members.first())?;
+    Ok(Some(Derived { status, ..run.finish(id, session, vec![session], agent, None) }))
 }
 
 /// The sessions that hold a prompt, in the order of their ids, with its place in each.
@@ -158,6 +160,7 @@ impl Run {
             at_ms: at_ms.or(self.first_ms).unwrap_or(0),
             fields: self.builder.finish(),
             evidence: self.members,
+            status: None,
             sessions,
         }
     }

@@ -49,6 +49,7 @@ pub(super) fn checkpoint(
         at_ms: boundary.at_ms,
         evidence: turns.iter().map(|t| t.n).collect(),
         fields: join(turns),
+        status: None,
         sessions: vec![session],
     })
 }
@@ -72,6 +73,7 @@ pub(super) fn session_summary(
         at_ms,
         evidence: turns.iter().map(|t| t.n).collect(),
         fields: join(turns),
+        status: None,
         sessions: vec![session],
     }))
 }
@@ -94,6 +96,7 @@ pub(super) fn profile(write: &mut Write<'_>, session: i64, turns: &[Turn]) -> Re
         at_ms,
         fields,
         evidence: Vec::new(),
+        status: None,
         sessions: vec![session],
     })
 }
@@ -107,11 +110,11 @@ pub(super) struct Turn {
     fields: Fields,
 }
 
-/// The outcomes of the main line, in order.
+/// The outcomes of the main line, in order, without those that were taken back.
 pub(super) fn turns(write: &Write<'_>, session: i64) -> Result<Vec<Turn>, StoreError> {
     let mut query = write.transaction.prepare_cached(
         "SELECT d.n, d.time, d.time_ms, d.at, d.codec, d.body FROM document_sessions s JOIN documents d ON d.n = s.document
-         WHERE s.session = ?1 AND d.kind = ?2 AND d.agent = 0 ORDER BY d.at, d.id",
+         WHERE s.session = ?1 AND d.kind = ?2 AND d.agent = 0 AND d.status IS NULL ORDER BY d.at, d.id",
     )?;
     let mut rows = query.query([session, compact::OUTCOME])?;
     let mut turns = Vec::new();

@@ -82,6 +82,17 @@ impl Transcript {
         self.path.with_extension("").join("subagents").join(format!("agent-{agent}.jsonl"))
     }
 
+    /// The record written last, to go back to.
+    pub fn mark(&self) -> Option<String> {
+        self.parent.clone()
+    }
+
+    /// The next record follows the marked one, as after `/rewind`.
+    pub fn back_to(&mut self, mark: Option<String>) -> &mut Self {
+        self.parent = mark;
+        self
+    }
+
     /// A typed prompt.
     pub fn prompt(&mut self, text: &str) -> &mut Self {
         self.prompts += 1;
