@@ -186,6 +186,23 @@ pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
     Ok(())
 }
 
+/// Takes everybody else's rights off a file or a directory of ours, and gives the owner theirs; true when something was changed. A link, what
+/// is not there and what belongs to somebody else are left alone. Errors: the system's.
+pub fn keep_private(path: &Path) -> Result<bool, FsError> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let meta = match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        meta => meta.at("look at", path)?,
+    };
+    let wanted = if meta.is_dir() { 0o700 } else { 0o600 };
+    let plain = meta.is_dir() || meta.is_file();
+    if !plain || meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o777 == wanted {
+        return Ok(false);
+    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(wanted)).at("set the mode of", path)?;
+    Ok(true)
+}
+
 /// Makes a directory like [`make_private_dir`], but one that a power cut may take away again: what is in it promises nothing.
 pub fn make_passing_dir(path: &Path) -> Result<(), FsError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)

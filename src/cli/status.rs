@@ -10,12 +10,13 @@ use crate::fs;
 use crate::spool;
 use crate::store::{self, Look, Reader, SessionRow};
 use serde_json::json;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Show whether everything is stored and searchable.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Of one session: exit code 3 as long as it is not stored to its end
+    /// Of one session: exit code 3 as long as it is not stored to its end and searchable; 0, too, when there is no transcript of it
     #[arg(long, value_name = "S")]
     session: Option<String>,
     /// Wait up to this long for it
@@ -48,6 +49,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "drainer": { "running": running, "heartbeat_age_s": age_s, "drained_1h": file.drained_1h },
             "behind": file.behind,
             "lost_ranges": file.lost_ranges,
+            "unwritten_sessions": file.unwritten_sessions,
             "unknown_types": file.unknown_types,
             "redacted": file.redacted,
             "last_error": error,
@@ -106,6 +108,13 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
                 file.lost_ranges
             )),
         );
+    }
+    if file.unwritten_sessions > 0 {
+        let what = format!(
+            "the host wrote no transcript of {} sessions: nothing of them is kept",
+            file.unwritten_sessions
+        );
+        line("unwritten", what);
     }
     if !file.unknown_types.is_empty() {
         let names: Vec<String> =
@@ -178,9 +187,9 @@ fn one_session(home: &Home, session: &str, args: &Args) -> Result<Exit, Failure>
     let (_keep, never) = crossbeam_channel::bounded::<()>(1);
     loop {
         let row = find(home, session)?;
-        let stored = row.as_ref().is_some_and(|row| is_stored(home, row));
-        if stored || watch.left(limit).is_zero() {
-            return Ok(tell(session, row, stored, args.json));
+        let standing = standing(home, session, row.as_ref())?;
+        if standing != Standing::Behind || watch.left(limit).is_zero() {
+            return Ok(tell(session, row, standing, args.json));
         }
         never.recv_timeout(Duration::from_millis(50)).ok();
     }
@@ -194,32 +203,55 @@ fn find(home: &Home, session: &str) -> Result<Option<SessionRow>, Failure> {
     }
 }
 
-/// Stored to the end of its files as they are now, nothing of it in the spool, and published.
-fn is_stored(home: &Home, row: &SessionRow) -> bool {
-    let Ok(store) = Reader::open(home) else { return false };
-    let files = store.session_files(&row.id).unwrap_or_default();
-    // A session that has written nothing yet is not stored: its words are still to come.
-    let read = !files.is_empty()
-        && files.iter().all(|path| {
-            let size = path.symlink_metadata().map_or(0, |m| m.len());
-            store.file(path).ok().flatten().is_some_and(|state| state.settled >= size)
-        });
+/// Nothing of it in the spool, its files stored to their end as they are now, and that published. In this order: what is not in the spool any
+/// more is in the store, and what was in the store by then must be in the index.
+fn standing(home: &Home, session: &str, row: Option<&SessionRow>) -> Result<Standing, Failure> {
+    let Some(row) = row.filter(|row| !spool::waits(home, &row.id) && !spool::waits(home, session)) else {
+        return Ok(Standing::Behind);
+    };
+    let store = Reader::open(home)?;
+    let files = store.session_files(&row.id)?;
+    let there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    if !files.iter().any(there) && row.observations == 0 {
+        // Of a session that has only begun the words are still to come. One that has ended without a file, or went on without, has none.
+        let over = row.ended.is_some() || !files.is_empty();
+        return Ok(if over { Standing::Unwritten } else { Standing::Behind });
+    }
+    // Its subagents' files, too, also those that nobody has looked into yet.
+    let beside: Vec<PathBuf> = files.iter().flat_map(|path| drain::beside(path)).collect();
+    let mut read = !files.is_empty();
+    for path in files.iter().chain(&beside) {
+        let size = path.symlink_metadata().map_or(0, |m| m.len());
+        read &= size == 0 || store.file(path)?.is_some_and(|state| state.settled >= size);
+    }
     let published = crate::index::Reader::open(home).ok().flatten().map_or(0, |index| index.seq());
-    read && published >= store.seq().unwrap_or(u64::MAX) && !spool::waits(home, &row.id)
+    let stored = read && published >= store.seq()?;
+    Ok(if stored { Standing::Stored } else { Standing::Behind })
 }
 
-fn tell(session: &str, row: Option<SessionRow>, stored: bool, as_json: bool) -> Exit {
+/// How much of a session is searchable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Behind,
+    Stored,
+    /// Its host keeps no transcript, or nothing was said: there is nothing to store.
+    Unwritten,
+}
+
+fn tell(session: &str, row: Option<SessionRow>, standing: Standing, as_json: bool) -> Exit {
+    let stored = standing != Standing::Behind;
     if as_json {
-        output::json(&json!({ "session": session, "stored": stored, "row": row }));
+        let unwritten = standing == Standing::Unwritten;
+        output::json(&json!({ "session": session, "stored": stored, "unwritten": unwritten, "row": row }));
     } else {
         let paint = Paint::new();
         match &row {
             None => output::say(&format!("session {session} is not known yet")),
             Some(row) => {
-                let state = if stored {
-                    paint.good("stored and searchable")
-                } else {
-                    paint.bad("not stored to its end yet")
+                let state = match standing {
+                    Standing::Stored => paint.good("stored and searchable"),
+                    Standing::Unwritten => "there is no transcript of it, so nothing to store".to_owned(),
+                    Standing::Behind => paint.bad("not stored to its end yet"),
                 };
                 output::say(&format!("session {session}: {} observations, {state}", row.observations));
             }

@@ -88,6 +88,18 @@ impl Home {
     pub fn shown(&self) -> PathBuf {
         self.root.join("state/shown")
     }
+    /// `state/launches`: what waits for the subagents that a session launches; ids and numbers.
+    pub fn launches(&self) -> PathBuf {
+        self.root.join("state/launches")
+    }
+    /// `state/notice`: when the user was told last that something is wrong, and what.
+    pub fn notice(&self) -> PathBuf {
+        self.root.join("state/notice")
+    }
+    /// `state/successor`: a newer version is installed beside the drainer's; it leaves.
+    pub fn successor(&self) -> PathBuf {
+        self.root.join("state/successor")
+    }
     /// `state/replies`: the drainer's answers to `_cmd` entries.
     pub fn replies(&self) -> PathBuf {
         self.root.join("state/replies")

@@ -4,8 +4,9 @@ mod home;
 mod project;
 mod secret;
 mod settings;
+pub mod version;
 
 pub use home::Home;
 pub use project::{Project, ProjectMap, identify};
 pub use secret::{Secret, SecretError};
-pub use settings::{Origin, Problem, Settings, Value};
+pub use settings::{Origin, Problem, Settings, Tools, Value};

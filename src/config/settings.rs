@@ -59,6 +59,19 @@ enum Kind {
     Int { min: i64, max: i64 },
     Float { min: f64, max: f64 },
     Paths,
+    Choice(&'static [&'static str]),
+}
+
+/// When recall speaks on the events of tools (`recall.tools`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tools {
+    /// On a file with history, a command that failed before, a failure, and to a subagent.
+    #[default]
+    Quiet,
+    /// Before and after every call.
+    All,
+    /// Never.
+    Off,
 }
 
 struct Key {
@@ -121,6 +134,13 @@ const KEYS: &[Key] = &[
         project: true,
         help: "share of the query's weight that the best record must cover, or nothing is injected",
         default: || 0.45.into(),
+    },
+    Key {
+        name: "recall.tools",
+        kind: Kind::Choice(&["quiet", "all", "off"]),
+        project: true,
+        help: "events of tools: quiet (a file with history, a command that failed before, a failure, a subagent), all, off",
+        default: || "quiet".into(),
     },
     Key {
         name: "transcripts.roots",
@@ -244,6 +264,14 @@ impl Settings {
         let number = |v: &toml::Value| v.as_float().or_else(|| v.as_integer().map(|n| n as f64));
         self.value("recall.threshold").and_then(number).unwrap_or(1.0)
     }
+    /// `recall.tools`.
+    pub fn tools(&self) -> Tools {
+        match self.value("recall.tools").and_then(toml::Value::as_str) {
+            Some("all") => Tools::All,
+            Some("off") => Tools::Off,
+            _ => Tools::Quiet,
+        }
+    }
     /// `transcripts.roots`.
     pub fn roots(&self) -> Vec<PathBuf> {
         let paths = self.value("transcripts.roots").and_then(toml::Value::as_array);
@@ -276,6 +304,10 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
             (!good).then(|| "each entry must be an absolute path".to_owned())
         }
         (Kind::Paths, _) => Some("it must be a list of absolute paths".to_owned()),
+        (Kind::Choice(words), value) => {
+            let good = value.as_str().is_some_and(|word| words.contains(&word));
+            (!good).then(|| format!("it must be one of {}", words.join(", ")))
+        }
     }
 }
 
@@ -306,13 +338,17 @@ mod tests {
             ("[recall]\nsessions = 0\n", "recall.sessions"),
             ("[recall]\nsessions = \"three\"\n", "recall.sessions"),
             ("[recall]\nthreshold = 2.5\n", "recall.threshold"),
+            ("[recall]\ntools = \"loud\"\n", "recall.tools"),
+            ("[recall]\ntools = true\n", "recall.tools"),
             ("[recall\n", ""),
             ("colour = true\n", "colour"),
         ];
         for (text, key) in cases {
             let settings = with_project(text);
             assert_eq!(settings.problems.iter().map(|p| p.key.as_str()).collect::<Vec<_>>(), [key], "{text}");
-            assert_eq!(settings.recall_sessions(), 3);
+            assert_eq!((settings.recall_sessions(), settings.tools()), (3, Tools::Quiet));
         }
+        assert_eq!(with_project("[recall]\ntools = \"all\"\n").tools(), Tools::All);
+        assert_eq!(with_project("[recall]\ntools = \"off\"\n").tools(), Tools::Off);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::DrainError;
 use super::progress::Progress;
-use crate::config::Home;
+use crate::config::{Home, version};
 use crate::fs::{self, Sync};
 use crate::redact::{Redactor, Report};
 use crate::store::{Behind, Figures, Reader, StoreError};
@@ -43,6 +43,8 @@ pub struct StatusFile {
     pub behind: Vec<BehindFile>,
     /// Ranges of transcripts that were gone before they were stored.
     pub lost_ranges: u64,
+    /// Sessions whose host wrote no transcript though something was said.
+    pub unwritten_sessions: u64,
     /// Record types that this version does not know, with their number.
     pub unknown_types: BTreeMap<String, u64>,
     /// What was redacted, by rule.
@@ -85,6 +87,9 @@ pub(super) fn refuse_newer(path: &Path) -> Result<(), DrainError> {
         _ => Ok(()),
     }
 }
+
+/// The class of lines, one a session's transcript, by which sessions without one are counted.
+pub(super) const UNWRITTEN: &str = "unwritten";
 
 /// The version of `state/status` and `state/repair`.
 pub(super) const FORMAT: u32 = 1;
@@ -176,7 +181,7 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
     unknown_types.extend(lines.remove("unknown-block").unwrap_or_default());
     Ok(StatusFile {
         v: FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: version::own(),
         pid: std::process::id(),
         time: String::new(),
         documents,
@@ -189,6 +194,7 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
         drained_1h: 0,
         behind: store.behind(20)?.into_iter().map(BehindFile::from).collect(),
         lost_ranges: lines.get("lost").map_or(0, |kinds| kinds.values().sum()),
+        unwritten_sessions: lines.get(UNWRITTEN).map_or(0, |kinds| kinds.values().sum()),
         unknown_types,
         redacted: lines.remove("redacted").unwrap_or_default(),
         last_error: progress.last_word(),

@@ -21,6 +21,8 @@ const CLAIM: usize = 1_024;
 
 /// Nobody takes this long to replace a file. Units: milliseconds.
 const LEFTOVER_AGE_MS: i64 = 60_000;
+/// Units: milliseconds.
+const LAUNCHES_AGE_MS: i64 = 60 * 60 * 1000;
 /// Behind an event the host may write for a while; an entry that has waited longer needs no second look. Units: milliseconds.
 const FRESH_MS: i64 = 60_000;
 
@@ -122,13 +124,18 @@ impl Drainer {
     fn sweep_leftovers(&self) {
         let home = &self.options.home;
         let pointers = spool::sweep_tmp(home);
+        // A launch waits ten minutes for its subagent.
+        let launches = match fs::remove_leftovers(&home.launches(), LAUNCHES_AGE_MS, |_| true) {
+            Err(error) if !error.is_missing() => Err(error),
+            _ => Ok(0),
+        };
         let others = [home.state(), home.replies(), home.shown(), home.index()].into_iter().map(|dir| {
             match fs::remove_leftovers(&dir, LEFTOVER_AGE_MS, fs::is_replacement) {
                 Err(error) if error.is_missing() => Ok(0),
                 removed => removed,
             }
         });
-        match std::iter::once(pointers).chain(others).sum::<Result<u64, _>>() {
+        match [pointers, launches].into_iter().chain(others).sum::<Result<u64, _>>() {
             Ok(0) => {}
             Ok(files) => {
                 log::info("drain", &[("files", &files)], "Files were removed that dead processes had left.");

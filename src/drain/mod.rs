@@ -29,6 +29,7 @@ mod run;
 mod stand;
 mod suspects;
 mod sweep;
+mod unwritten;
 mod watch;
 mod write;
 
@@ -40,7 +41,7 @@ pub use machine::Mode;
 pub use progress::Progress;
 pub use rounds::{rebuild, run};
 pub use run::{Options, Outcome};
-pub use sweep::transcripts;
+pub use sweep::{beside, transcripts};
 
 use crate::config::Home;
 use crate::{fs, index, spool, store};

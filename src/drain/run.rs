@@ -113,6 +113,8 @@ impl Drainer {
         let home = &options.home;
         prepare(home)?;
         fs::remove(&home.starting())?;
+        // It was asked of the one before: of two versions in turn, each must be able to work.
+        fs::remove(&home.successor())?;
         let secret = Secret::open(home).map_err(start)?;
         let unclean = store::is_unclean(home);
         let (store, repair) = repair::open(home)?;

@@ -1,8 +1,8 @@
 //! What a drainer stands on, looked at every few seconds: store and index as somebody may have found them damaged, and its own binary.
 
-use crate::config::Home;
+use crate::config::{Home, version};
 use crate::store::Check;
-use crate::{index, log};
+use crate::{fs, index, log};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -69,10 +69,11 @@ impl Stand {
         fresh
     }
 
-    /// Another binary lies where ours was: an upgrade, or a downgrade. One that is gone may be about to come.
+    /// Another binary lies where ours was: an upgrade, or a downgrade. One that is gone may be about to come. Or a hook of a newer version,
+    /// installed in another place, has asked for ours.
     pub(super) fn is_replaced(&mut self) -> bool {
         let Some((path, ours)) = &self.exe else { return false };
-        let replaced = binary(path).is_some_and(|now| now != *ours);
+        let replaced = binary(path).is_some_and(|now| now != *ours) || self.has_successor();
         if replaced {
             log::info(
                 "drain",
@@ -82,6 +83,13 @@ impl Stand {
             self.exe = None;
         }
         replaced
+    }
+}
+
+impl Stand {
+    fn has_successor(&self) -> bool {
+        let asked = fs::read_small(&self.home.successor(), 256).ok().flatten();
+        asked.is_some_and(|by| version::is_newer(String::from_utf8_lossy(&by).trim(), &version::own()))
     }
 }
 

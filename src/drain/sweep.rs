@@ -89,7 +89,7 @@ fn age_ms(now: i64, modified: i64, changed: i64) -> i64 {
 }
 
 /// The session's other files: what lies in the folder that is named like the transcript.
-pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
+pub fn beside(transcript: &Path) -> Vec<PathBuf> {
     let folder = transcript.with_extension("");
     if folder.is_dir() { transcripts(&folder) } else { Vec::new() }
 }

@@ -5,6 +5,7 @@ use super::progress::Progress;
 use super::publish::suspect;
 use super::read::{Batch, End, Parcel, Task, What};
 use super::repair::Repair;
+use super::unwritten;
 use crate::config::{self, Home, ProjectMap, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
@@ -222,6 +223,7 @@ impl Writer {
         if batch.restart {
             write.restart_file(file)?;
         }
+        unwritten::forget(write, file)?;
         let sessions = batch.sessions.store(write)?;
         for (id, directory) in batch.sessions.directories() {
             let Some(session) = sessions.get(id) else { continue };
@@ -288,10 +290,12 @@ impl Writer {
         }
         let mut entries: Vec<&Entry> = task.entries.iter().map(|(_, entry)| entry).collect();
         entries.sort_by(|a, b| a.time.cmp(&b.time));
+        let mut told = Vec::new();
         for entry in &entries {
             let id = self.redactor.clean(&entry.session, &mut Report::default()).into_owned();
             let facts = SessionFacts { id, host: entry.host.clone(), ..SessionFacts::default() };
             let session = write.session(&facts)?;
+            told.push((*entry, session));
             if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
                 let ms = clock::parse(&entry.time).map_or(i64::MAX, |time| time.0);
                 let said = Said { by: Claimant::Event, ms, directory };
@@ -310,23 +314,22 @@ impl Writer {
         }
         if let End::Absent = end {
             let wanted = entries.iter().filter(|e| e.transcript == task.job.path).map(|e| e.cursor).max();
-            self.gone(write, task, wanted.unwrap_or(0), pending)?;
+            match wanted.unwrap_or(0).max(task.state.size) {
+                0 => unwritten::note(write, &task.job.path, &told)?,
+                end => self.gone(write, task, end, pending)?,
+            }
         }
         Ok(())
     }
 
-    /// A file that is not there: normal before a session's first words; else what was not stored of it is lost, and that is said.
+    /// A file that was there and is gone: what was not stored of it is lost, and that is said.
     fn gone(
         &self,
         write: &mut Write<'_>,
         task: &Task,
-        wanted: u64,
+        end: u64,
         pending: &mut Pending,
     ) -> Result<(), StoreError> {
-        let end = wanted.max(task.state.size);
-        if end == 0 {
-            return Ok(());
-        }
         let file = write.file(&task.path)?;
         let state = write.file_gone(file)?;
         if end <= state.settled {

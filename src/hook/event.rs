@@ -51,16 +51,16 @@ const fn row(event: Event, name: &'static str, host: &'static str, does: [bool; 
     Row { event, name, host, captures, recalls, synced }
 }
 
-/// `[captures, recalls, synced to disk]`. Recall speaks on the two events of the first version; the rest come with their issue.
+/// `[captures, recalls, synced to disk]`. Whether a tool's event speaks is for the settings to say.
 const TABLE: &[Row] = &[
     row(Event::SessionStart, "session-start", "SessionStart", [true, true, false]),
     row(Event::UserPromptSubmit, "user-prompt-submit", "UserPromptSubmit", [true, true, false]),
-    row(Event::UserPromptExpansion, "user-prompt-expansion", "UserPromptExpansion", [false, false, false]),
-    row(Event::PreToolUse, "pre-tool-use", "PreToolUse", [false, false, false]),
-    row(Event::PostToolUse, "post-tool-use", "PostToolUse", [true, false, false]),
-    row(Event::PostToolUseFailure, "post-tool-use-failure", "PostToolUseFailure", [true, false, false]),
+    row(Event::UserPromptExpansion, "user-prompt-expansion", "UserPromptExpansion", [false, true, false]),
+    row(Event::PreToolUse, "pre-tool-use", "PreToolUse", [false, true, false]),
+    row(Event::PostToolUse, "post-tool-use", "PostToolUse", [true, true, false]),
+    row(Event::PostToolUseFailure, "post-tool-use-failure", "PostToolUseFailure", [true, true, false]),
     row(Event::PostToolBatch, "post-tool-batch", "PostToolBatch", [true, false, false]),
-    row(Event::SubagentStart, "subagent-start", "SubagentStart", [false, false, false]),
+    row(Event::SubagentStart, "subagent-start", "SubagentStart", [false, true, false]),
     row(Event::SubagentStop, "subagent-stop", "SubagentStop", [true, false, true]),
     row(Event::PreCompact, "pre-compact", "PreCompact", [true, false, true]),
     row(Event::PostCompact, "post-compact", "PostCompact", [true, false, true]),
@@ -100,12 +100,29 @@ impl Event {
         self.row().is_some_and(|row| row.synced)
     }
 
+    /// Is it one of those that may answer with context?
+    pub fn may_recall(self) -> bool {
+        self.row().is_some_and(|row| row.recalls)
+    }
+
     /// May it answer with context? `source` is the payload's: a session that is resumed or forked has its context already.
     pub fn recalls(self, source: Option<&str>) -> bool {
-        let speaks = self.row().is_some_and(|row| row.recalls);
+        let speaks = self.may_recall();
         let repeated =
             self == Event::SessionStart && !matches!(source, Some("startup" | "clear" | "compact"));
         speaks && !repeated
+    }
+}
+
+impl Event {
+    /// Is it about one tool call?
+    pub fn is_of_tool(self) -> bool {
+        matches!(self, Event::PreToolUse | Event::PostToolUse | Event::PostToolUseFailure)
+    }
+
+    /// May its reply hold a word to the user?
+    pub fn tells_user(self) -> bool {
+        matches!(self, Event::SessionStart | Event::Setup)
     }
 }
 

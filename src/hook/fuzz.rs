@@ -21,7 +21,7 @@ impl Source for Pieces<'_> {
 /// Reads a payload that comes in pieces of at most `most` bytes. The host's names of the fields, each with its value where it
 /// was a string; `None` when the payload cannot be used.
 pub fn payload(bytes: &[u8], most: usize) -> Option<Vec<(&'static str, Option<String>)>> {
-    let payload = read(Pieces { left: bytes, most }).ok()?;
+    let payload = read(Pieces { left: bytes, most }, true).ok()?;
     Some(vec![
         ("session_id", payload.session_id),
         ("transcript_path", payload.transcript_path),
@@ -37,6 +37,8 @@ pub fn payload(bytes: &[u8], most: usize) -> Option<Vec<(&'static str, Option<St
         ("agent_type", payload.agent_type),
         ("tool_name", payload.tool_name),
         ("tool_use_id", payload.tool_use_id),
+        ("command_name", payload.command_name),
+        ("command_args", payload.command_args),
         ("stop_hook_active", payload.stop_hook_active.then(|| "true".to_owned())),
     ])
 }

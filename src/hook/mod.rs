@@ -5,13 +5,17 @@
 
 mod args;
 mod capture;
+mod care;
 mod event;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzz;
+mod input;
+mod notice;
 mod reply;
 mod speak;
 mod starter;
+mod tool;
 mod watchdog;
 mod wire;
 
@@ -60,7 +64,9 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
             return 0;
         }
     };
-    let payload = match wire::read_stdin(&watch, STDIN_DEADLINE) {
+    // Capture has no use for what a tool was given.
+    let texts = args.event.is_of_tool() && args.only.is_none_or(|only| only == Only::Recall);
+    let payload = match wire::read_stdin(&watch, STDIN_DEADLINE, texts) {
         Ok(payload) => payload,
         Err(error) => {
             log::warn(
@@ -94,8 +100,15 @@ fn act(home: &Home, args: &Args, payload: &Payload) -> u8 {
             }
         }
     }
-    if args.event.recalls(payload.reason()) && args.only.is_none_or(|only| only == Only::Recall) {
-        speak::speak(home, args, payload);
+    if args.only.is_none_or(|only| only == Only::Recall) {
+        let recalls = args.event.recalls(payload.reason());
+        let context = if recalls { speak::compose(home, args, payload) } else { None };
+        let word = match args.event {
+            Event::SessionStart => notice::due(home, care::mend(home)),
+            Event::Setup => care::check(home),
+            _ => None,
+        };
+        speak::print(reply::reply(args.event, context.as_deref(), word.as_deref()));
     }
     code
 }

@@ -2,8 +2,8 @@
 
 use super::args::{self, Args};
 use super::wire::Payload;
-use super::{Event, reply, watchdog};
-use crate::config::{self, Home, ProjectMap, Secret, Settings};
+use super::{Event, tool, watchdog};
+use crate::config::{self, Home, ProjectMap, Secret, Settings, Tools};
 use crate::recall::{self, Inject, Moment};
 use crate::{id, log};
 use std::io::Write;
@@ -13,10 +13,9 @@ use std::time::Duration;
 /// A recall that is still inside a step so long after its deadline is stuck.
 const LEEWAY: Duration = Duration::from_millis(200);
 
-/// Prints what past sessions know that bears on this event. Every fault ends in no context and a log line.
-pub(super) fn speak(home: &Home, args: &Args, payload: &Payload) {
-    let Some(text) = compose(home, args, payload) else { return };
-    let reply = reply::context(args.event, &text);
+/// Prints the one reply, if there is one.
+pub(super) fn print(reply: Option<String>) {
+    let Some(reply) = reply else { return };
     // The whole reply is one write: the host takes half a JSON as plain text. A closed stdout is the host's wish.
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(reply.as_bytes()).and_then(|()| out.flush()) {
@@ -32,7 +31,8 @@ pub(super) fn help() -> u8 {
     0
 }
 
-fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
+/// What past sessions know that bears on this event. Every fault ends in no context and a log line.
+pub(super) fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
     let session = payload.session_id.as_deref()?;
     let secret = match Secret::read(home) {
         Ok(secret) => secret?,
@@ -49,18 +49,7 @@ fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
     }
     // Recall has a deadline of its own, and looks at it between its steps; this one is for a step that does not return.
     let _watchdog = watchdog::set(settings.recall_deadline() + LEEWAY);
-    let source = payload.source.as_deref().unwrap_or_default();
-    let moment = match args.event {
-        Event::SessionStart => Moment::SessionStart { source: source.to_owned() },
-        Event::UserPromptSubmit => {
-            let prompt = payload.prompt.clone()?;
-            if is_host_message(&prompt) {
-                return None;
-            }
-            Moment::UserPrompt { prompt }
-        }
-        _ => return None,
-    };
+    let moment = moment(args.event, payload, &settings, &directory)?;
     let key = event_key(args.event, payload);
     let inject = Inject {
         home,
@@ -69,9 +58,36 @@ fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
         project: &project,
         session,
         event_key: &key,
+        prompt: payload.prompt_id.as_deref(),
+        agent: payload.agent_id.as_deref(),
+        call: payload.tool_use_id.as_deref(),
         moment,
     };
     recall::inject(&inject)
+}
+
+/// What the event asks; `None`: nothing, and then nothing is said.
+fn moment(event: Event, payload: &Payload, settings: &Settings, directory: &Path) -> Option<Moment> {
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    match event {
+        Event::SessionStart => Some(Moment::SessionStart { source: text(&payload.source) }),
+        Event::UserPromptSubmit => {
+            let text = payload.prompt.clone().filter(|prompt| !is_host_message(prompt))?;
+            Some(Moment::Prompt { text })
+        }
+        Event::UserPromptExpansion => {
+            let parts = [&payload.command_name, &payload.command_args, &payload.prompt];
+            let parts: Vec<&str> = parts.into_iter().filter_map(|part| part.as_deref()).collect();
+            (!parts.is_empty()).then(|| Moment::Prompt { text: parts.join(" ") })
+        }
+        Event::SubagentStart => {
+            payload.agent_id.as_ref()?;
+            let kind = payload.agent_type.clone()?;
+            (settings.tools() != Tools::Off).then_some(Moment::SubagentStart { kind })
+        }
+        event if event.is_of_tool() => tool::moment(event, payload, settings.tools(), directory),
+        _ => None,
+    }
 }
 
 /// The host's project directory variable, else the argument written by install, else the payload's cwd.
@@ -102,6 +118,8 @@ fn event_key(event: Event, payload: &Payload) -> String {
         text(payload.reason().unwrap_or_default()),
         text(&part(&payload.prompt)),
         text(&compaction),
+        text(&part(&payload.agent_id)),
+        text(&part(&payload.tool_use_id)),
     ];
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     id::short(&id::hash(&parts), 16).to_owned()

@@ -3,6 +3,7 @@
 //! A payload may hold a 200 MB tool response. It is read through one block; what is skipped is not kept, parsed or checked, and the
 //! scan ends at the object's closing brace, so a stdin that is never closed does not hang the hook. Nothing here knows what an event means.
 
+use super::input::{self, Gist, Input};
 use crate::clock::Stopwatch;
 use std::io;
 use std::time::Duration;
@@ -26,6 +27,12 @@ pub(super) struct Payload {
     pub agent_type: Option<String>,
     pub tool_name: Option<String>,
     pub tool_use_id: Option<String>,
+    pub command_name: Option<String>,
+    pub command_args: Option<String>,
+    /// What a tool was given, as far as recall asks by it.
+    pub tool_input: Input,
+    /// The beginning of what a tool gave back.
+    pub tool_response: Gist,
     pub stop_hook_active: bool,
     /// False when the deadline came before the closing brace; what was read until then still counts.
     pub whole: bool,
@@ -53,6 +60,8 @@ impl Payload {
             b"agent_type" => (&mut self.agent_type, MAX_ID_BYTES),
             b"tool_name" => (&mut self.tool_name, MAX_ID_BYTES),
             b"tool_use_id" => (&mut self.tool_use_id, MAX_ID_BYTES),
+            b"command_name" => (&mut self.command_name, MAX_ID_BYTES),
+            b"command_args" => (&mut self.command_args, MAX_ID_BYTES),
             _ => return None,
         })
     }
@@ -60,8 +69,8 @@ impl Payload {
 
 /// Ids and paths longer than this are no ids and paths.
 const MAX_ID_BYTES: usize = 64 * 1024;
-/// Of an error only the kind is of use here.
-const MAX_ERROR_BYTES: usize = 256;
+/// Of an error the kind is kept, or so much of its text that a query can be made of it. Escapes may double it.
+const MAX_ERROR_BYTES: usize = 2 * input::GIST_BYTES;
 /// A query is made of a dozen terms: more of a pasted prompt than this adds nothing.
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
 
@@ -80,9 +89,9 @@ pub(super) enum WireError {
     Read(#[from] io::Error),
 }
 
-/// Reads one payload from stdin, for at most `limit`. Errors: [`WireError`].
-pub(super) fn read_stdin(watch: &Stopwatch, limit: Duration) -> Result<Payload, WireError> {
-    read(Stdin { watch: *watch, limit })
+/// Reads one payload from stdin, for at most `limit`; `texts` as for [`read`]. Errors: [`WireError`].
+pub(super) fn read_stdin(watch: &Stopwatch, limit: Duration, texts: bool) -> Result<Payload, WireError> {
+    read(Stdin { watch: *watch, limit }, texts)
 }
 
 /// Where bytes come from: replaces what is in the block, within its capacity; an empty block means the end.
@@ -122,9 +131,11 @@ impl Source for Stdin {
 }
 
 /// Reads one payload. The deadline may cut it: then what identifies the event must have come already, or it is an error.
-pub(super) fn read(source: impl Source) -> Result<Payload, WireError> {
+///
+/// Without `texts` what a tool was given and gave back is passed over: capture has no use for it.
+pub(super) fn read(source: impl Source, texts: bool) -> Result<Payload, WireError> {
     let mut payload = Payload::default();
-    let mut scan = Scanner { source, block: Vec::with_capacity(BLOCK_BYTES), at: 0, before: 0 };
+    let mut scan = Scanner { source, block: Vec::with_capacity(BLOCK_BYTES), at: 0, before: 0, texts };
     match scan.object(&mut payload) {
         Ok(()) => payload.whole = true,
         Err(WireError::Late) if payload.session_id.is_some() && payload.transcript_path.is_some() => {}
@@ -144,6 +155,7 @@ struct Scanner<S> {
     at: usize,
     /// Bytes consumed in earlier blocks.
     before: u64,
+    texts: bool,
 }
 
 impl<S: Source> Scanner<S> {
@@ -183,6 +195,14 @@ impl<S: Source> Scanner<S> {
             Err(WireError::Cut) => return Err(WireError::Empty),
             Err(error) => return Err(error),
         }
+        self.members(&mut |scan, key| scan.value(key, payload))
+    }
+
+    /// Consumes the members of an object behind its opening brace; `each` consumes a value.
+    fn members(
+        &mut self,
+        each: &mut dyn FnMut(&mut Self, &[u8]) -> Result<(), WireError>,
+    ) -> Result<(), WireError> {
         let mut key = Vec::new();
         let mut first = true;
         loop {
@@ -197,7 +217,7 @@ impl<S: Source> Scanner<S> {
             if self.token()? != b':' {
                 return Err(self.bad());
             }
-            self.value(&key, payload)?;
+            each(self, &key)?;
             match self.token()? {
                 b',' => {}
                 b'}' => return Ok(()),
@@ -215,20 +235,44 @@ impl<S: Source> Scanner<S> {
                         self.string(&mut raw, cap)?;
                         *slot = Some(unescape(raw));
                     }
+                    None if self.texts && key == b"tool_response" => {
+                        self.string(&mut raw, input::GIST_BYTES)?;
+                        payload.tool_response.add(&unescape(raw));
+                    }
                     None => self.string(&mut raw, 0)?,
                 }
                 Ok(())
             }
-            b'{' | b'[' => self.nested(),
+            b'{' if self.texts && key == b"tool_input" => {
+                let input = &mut payload.tool_input;
+                self.members(&mut |scan, key| scan.input(key, input))
+            }
+            b'{' | b'[' if self.texts && key == b"tool_response" => {
+                self.nested(Some(&mut payload.tool_response))
+            }
+            b'{' | b'[' => self.nested(None),
             byte => {
                 let word = self.word(byte)?;
                 if key == b"stop_hook_active" {
                     payload.stop_hook_active = word == b"true";
                 }
-                let good = matches!(word.as_slice(), b"true" | b"false" | b"null")
-                    || word.iter().all(|b| b.is_ascii_digit() || b"+-.eE".contains(b));
-                if good { Ok(()) } else { Err(self.bad()) }
+                Ok(())
             }
+        }
+    }
+
+    /// A member of what a tool was given.
+    fn input(&mut self, key: &[u8], input: &mut Input) -> Result<(), WireError> {
+        match self.token()? {
+            b'"' => {
+                let mut raw = Vec::new();
+                let cap = Input::cap(key);
+                self.string(&mut raw, cap.max(input.gist.room()))?;
+                input.take(key, unescape(raw));
+                Ok(())
+            }
+            b'{' | b'[' => self.nested(Some(&mut input.gist)),
+            byte => self.word(byte).map(drop),
         }
     }
 
@@ -268,15 +312,25 @@ impl<S: Source> Scanner<S> {
         }
     }
 
-    /// Consumes an object or array behind its opening bracket. Depth is a number, so a million brackets cost nothing.
-    fn nested(&mut self) -> Result<(), WireError> {
+    /// Consumes an object or array behind its opening bracket; its texts, as far as there is room, go to `gist`, the names of members do
+    /// not. Depth is a number, so a million brackets cost nothing.
+    fn nested(&mut self, mut gist: Option<&mut Gist>) -> Result<(), WireError> {
         let mut depth = 1_u64;
-        let mut nothing = Vec::new();
+        let mut said = Vec::new();
         while depth > 0 {
-            match self.token()? {
+            let token = self.token()?;
+            if let Some(gist) = &mut gist
+                && !said.is_empty()
+            {
+                let text = std::mem::take(&mut said);
+                if token != b':' {
+                    gist.add(&unescape(text));
+                }
+            }
+            match token {
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => depth -= 1,
-                b'"' => self.string(&mut nothing, 0)?,
+                b'"' => self.string(&mut said, gist.as_ref().map_or(0, |gist| gist.room()))?,
                 _ => {}
             }
         }
@@ -288,7 +342,9 @@ impl<S: Source> Scanner<S> {
         let mut word = vec![first];
         while let Some(byte) = self.peek()? {
             if matches!(byte, b',' | b'}' | b' ' | b'\t' | b'\n' | b'\r') {
-                return Ok(word);
+                let good = matches!(word.as_slice(), b"true" | b"false" | b"null")
+                    || word.iter().all(|b| b.is_ascii_digit() || b"+-.eE".contains(b));
+                return if good { Ok(word) } else { Err(self.bad()) };
             }
             if word.len() >= 64 {
                 return Err(self.bad());
@@ -333,104 +389,4 @@ fn unescape(raw: Vec<u8>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Bytes {
-        data: Vec<u8>,
-        at: usize,
-        step: usize,
-    }
-
-    impl Source for Bytes {
-        fn read(&mut self, block: &mut Vec<u8>) -> Result<(), WireError> {
-            let n = self.step.min(block.capacity()).min(self.data.len() - self.at);
-            block.clear();
-            block.extend_from_slice(&self.data[self.at..self.at + n]);
-            self.at += n;
-            Ok(())
-        }
-    }
-
-    fn scan(data: &[u8], step: usize) -> Result<Payload, WireError> {
-        read(Bytes { data: data.to_vec(), at: 0, step })
-    }
-
-    #[test]
-    fn wanted_fields_are_kept_and_the_rest_is_skipped_at_any_block_size() {
-        let text = br#" {"session_id":"s\u00e9\n","x":{"a":["}\"",{}],"session_id":"no"},"n":-1.5e3,
-            "transcript_path":"/t.jsonl","stop_hook_active": true ,"prompt":"say \"hi\" \\","cwd":7,"tool_name":null} trailing"#;
-        for step in [1, 2, 3, 7, 4096] {
-            let payload = scan(text, step).unwrap();
-            assert_eq!(payload.session_id.as_deref(), Some("s\u{e9}\n"));
-            assert_eq!(payload.transcript_path.as_deref(), Some("/t.jsonl"));
-            assert_eq!(payload.prompt.as_deref(), Some("say \"hi\" \\"));
-            assert_eq!((payload.cwd, payload.tool_name), (None, None));
-            assert!(payload.stop_hook_active && payload.whole);
-        }
-    }
-
-    #[test]
-    fn f03_what_is_not_an_object_is_refused() {
-        let cases: [(&[u8], &str); 9] = [
-            (b"", "stdin is empty"),
-            (b"  \n", "stdin is empty"),
-            (b"[1]", "it is not a JSON object (at byte 1)"),
-            (b"\xef\xbb\xbf{}", "it is not a JSON object (at byte 1)"),
-            (b"\0\0", "it is not a JSON object (at byte 1)"),
-            (b"{\"a\":1", "it ends in the middle"),
-            (b"{\"a\":\"x", "it ends in the middle"),
-            (b"{\"a\" 1}", "it is not a JSON object (at byte 6)"),
-            (b"{\"a\":nonsense}", "it is not a JSON object (at byte 13)"),
-        ];
-        for (data, expected) in cases {
-            assert_eq!(scan(data, 5).unwrap_err().to_string(), expected);
-        }
-    }
-
-    #[test]
-    fn f03_a_million_brackets_cost_no_stack() {
-        let mut data = b"{\"a\":".to_vec();
-        data.extend(std::iter::repeat_n(b'[', 1_000_000));
-        data.extend(std::iter::repeat_n(b']', 1_000_000));
-        data.extend(b",\"session_id\":\"s\"}");
-        assert_eq!(scan(&data, 4096).unwrap().session_id.as_deref(), Some("s"));
-    }
-
-    #[test]
-    fn a_long_prompt_is_cut_on_a_character() {
-        let text = format!("{{\"prompt\":\"{}\"}}", "\\ud83d\\ude00".repeat(40_000));
-        let prompt = scan(text.as_bytes(), 4096).unwrap().prompt.unwrap();
-        assert!(prompt.chars().all(|c| c == '\u{1f600}') && prompt.len() > 80_000, "{}", prompt.len());
-    }
-
-    /// F03: every shipped payload, cut anywhere before its closing brace, or begun behind a byte order mark or a NUL.
-    #[test]
-    fn f03_a_payload_that_is_cut_or_begins_wrong_gives_nothing() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("spool-fixtures/payloads");
-        let mut tried = 0;
-        for file in std::fs::read_dir(folder).unwrap() {
-            let bytes = std::fs::read(file.unwrap().path()).unwrap();
-            let whole = bytes.trim_ascii_end();
-            assert!(scan(whole, 4096).unwrap().whole);
-            for end in (0..whole.len()).step_by(whole.len() / 60 + 1).chain([whole.len() - 1]) {
-                let error = scan(&whole[..end], 512).unwrap_err();
-                assert!(matches!(error, WireError::Cut | WireError::Empty), "{end}: {error}");
-                tried += 1;
-            }
-            for head in [&b"\xef\xbb\xbf"[..], b"\0", b"}", b"x"] {
-                let error = scan(&[head, whole].concat(), 512).unwrap_err();
-                assert!(matches!(error, WireError::NotJson(_)), "{error}");
-            }
-        }
-        assert!(tried > 1_000, "{tried}");
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_string_comes_through_as_serde_reads_it(id in ".*", other in ".*") {
-            let text = serde_json::json!({ "x": [other], "session_id": id }).to_string();
-            proptest::prop_assert_eq!(scan(text.as_bytes(), 13).unwrap().session_id.unwrap(), id);
-        }
-    }
-}
+pub(super) mod tests;

@@ -4,10 +4,13 @@ use super::directory::{META, ReadDirectory};
 use super::document::Document;
 use super::error::{At, IndexError};
 use super::generation::{Generation, Meta, meta, parse_payload};
-use super::schema::{Fields, from_tantivy, schema, tokenizers};
+use super::schema::{Fields, from_tantivy, id_term, schema, tokenizers};
 use crate::config::Home;
 use std::path::{Path, PathBuf};
-use tantivy::{Directory as _, DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{
+    Directory as _, DocAddress, DocSet as _, Index, ReloadPolicy, Searcher, TERMINATED, TantivyDocument,
+};
 
 /// How often a reader opens again when the clean-up took a file from under it.
 const ATTEMPTS: u32 = 3;
@@ -106,6 +109,27 @@ impl Reader {
     pub fn stored(&self, at: DocAddress) -> Result<Stored, IndexError> {
         let doc: TantivyDocument = self.searcher.doc(at).at("read", &self.path)?;
         Ok(from_tantivy(&self.fields, &doc))
+    }
+
+    /// Finds a document by its id; `None` when it is not there (any more). Errors: damage on disk.
+    pub fn find(&self, id: &str) -> Result<Option<Stored>, IndexError> {
+        let term = id_term(&self.fields, id);
+        for (ord, segment) in (0..).zip(self.searcher.segment_readers()) {
+            let inverted = segment.inverted_index(self.fields.key).at("open", &self.path)?;
+            let list = inverted.read_postings(&term, IndexRecordOption::Basic);
+            let Some(mut list) = list.at("read", &self.path)? else { continue };
+            while list.doc() != TERMINATED {
+                if !segment.is_deleted(list.doc()) {
+                    // The key is a beginning of the id: it may be that of another one.
+                    let stored = self.stored(DocAddress::new(ord, list.doc()))?;
+                    if stored.id == id {
+                        return Ok(Some(stored));
+                    }
+                }
+                list.advance();
+            }
+        }
+        Ok(None)
     }
 
     /// The generation's directory, for messages.

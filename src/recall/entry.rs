@@ -26,6 +26,8 @@ pub(super) struct Entry {
     pub header: Stored,
     /// The best record.
     pub best: Stored,
+    /// The records that the lines were taken from.
+    pub top: Vec<Stored>,
     /// The best lines.
     pub lines: Vec<Line>,
     /// Order of entries.
@@ -89,7 +91,7 @@ pub(super) fn entries(
         let about = if session.is_empty() { None } else { header(reader, &session)? };
         let header = about.unwrap_or_else(|| best.clone());
         let lines = excerpt::lines(query, &top);
-        entries.push(Entry { session, header, best, lines, score, coverage, explain });
+        entries.push(Entry { session, header, best, top, lines, score, coverage, explain });
     }
     Ok(entries)
 }

@@ -117,7 +117,7 @@ fn needle(term: &QueryTerm) -> &str {
 }
 
 /// The terms of the query that a text holds.
-fn mask(query: &Query, text: &str) -> u16 {
+pub(super) fn mask(query: &Query, text: &str) -> u16 {
     let mut mask = 0;
     for term in tokens::terms(text) {
         if let Some(n) = query.terms.iter().position(|t| t.text == term) {

@@ -2,10 +2,12 @@
 
 use super::ask::{Ask, By, Deadline, RecallError};
 use super::brief::brief;
-use super::entry::entries;
+use super::entry::{Entry, entries};
+use super::history::{self, Whose};
+use super::launch;
 use super::query::analyse;
-use super::render::{self, Block, fenced};
-use super::shown::{Shown, Why};
+use super::render::{self, Block, Size, fenced};
+use super::shown::{Looker, Shown, Why};
 use crate::config::{Home, Secret, Settings};
 use crate::index::Reader;
 use crate::{fs, log};
@@ -19,10 +21,43 @@ pub enum Moment {
         /// The host's word.
         source: String,
     },
-    /// A person sent a prompt.
-    UserPrompt {
-        /// As typed.
+    /// A person sent a prompt, or it expands.
+    Prompt {
+        /// What is asked by: as typed, or the command, its arguments and the prompt.
+        text: String,
+    },
+    /// A tool is about to touch files or to run a command: one short entry about what became of that before, or nothing.
+    Touch {
+        /// Each by the names under which it may be known, the surest first.
+        files: Vec<Vec<String>>,
+        /// What is run.
+        command: Option<String>,
+    },
+    /// A tool failed, or is about to look something up: one short entry, at twice the threshold.
+    Call {
+        /// What is asked by.
+        text: String,
+        /// At least so many of its terms must be known.
+        least: usize,
+    },
+    /// Before or after any tool: as much as a prompt gets.
+    Tool {
+        /// What is asked by.
+        text: String,
+    },
+    /// A subagent is launched: what its prompt finds is left for its start.
+    Launch {
+        /// The subagent's type.
+        kind: String,
+        /// What it is to do.
         prompt: String,
+        /// Say it here, too.
+        aloud: bool,
+    },
+    /// A subagent starts.
+    SubagentStart {
+        /// The subagent's type.
+        kind: String,
     },
 }
 
@@ -41,13 +76,24 @@ pub struct Inject<'a> {
     pub session: &'a str,
     /// Identity of the event: the same for a redelivery, another for any other event of the session.
     pub event_key: &'a str,
+    /// Host id of the prompt whose turn it is.
+    pub prompt: Option<&'a str>,
+    /// Host id of the subagent that it happens in; its context is its own.
+    pub agent: Option<&'a str>,
+    /// Host id of the tool call.
+    pub call: Option<&'a str>,
     /// What happened.
     pub moment: Moment,
 }
 
+/// The whole text of what is said about a tool call. Units: characters.
+const ENTRY_CHARS: usize = 400;
+/// At most so many files of one call are looked up.
+const MAX_FILES: usize = 4;
+
 /// Gives the text for `additionalContext`; `None` means: print nothing. Never fails outward: trouble is a line in the log (D9).
 ///
-/// Whole blocks only; fewer than 10,000 UTF-16 units; writes nothing but `state/shown`.
+/// Whole blocks only; fewer than 10,000 UTF-16 units; writes nothing but `state/shown` and `state/launches`.
 pub fn inject(ask: &Inject) -> Option<String> {
     if !ask.settings.recall_enabled() {
         return None;
@@ -83,16 +129,19 @@ fn suspect(home: &Home) {
 
 fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<String>, RecallError> {
     deadline.check()?;
-    let (compact, start) = match &ask.moment {
+    let compact = match &ask.moment {
         Moment::SessionStart { source } => match source.as_str() {
             // What a resumed or forked session was told is still in its context.
-            "startup" | "clear" => (false, true),
-            "compact" => (true, true),
+            "startup" | "clear" => false,
+            "compact" => true,
             _ => return Ok(None),
         },
-        Moment::UserPrompt { .. } => (false, false),
+        _ => false,
     };
-    let mut shown = Shown::read(ask.home, ask.session, ask.event_key);
+    // What a start says is no prompt's, also where a compaction falls into a turn.
+    let prompt = ask.prompt.filter(|_| !matches!(ask.moment, Moment::SessionStart { .. }));
+    let looker = Looker { key: ask.event_key, prompt, agent: ask.agent };
+    let mut shown = Shown::read(ask.home, ask.session, looker);
     if compact && let Err(error) = shown.compact(ask.home) {
         log::warn(
             "recall",
@@ -100,72 +149,215 @@ fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<String>, RecallErr
             "The compaction cannot be remembered.",
         );
     }
-    let room = room(ask, &shown, start);
-    if room == 0 {
+    // A launch leaves what it found even where nothing may be said.
+    if room(ask, &shown) == 0 && !matches!(ask.moment, Moment::Launch { .. }) {
+        return Ok(None);
+    }
+    let left = match &ask.moment {
+        Moment::SubagentStart { kind } => {
+            let agent = ask.agent.unwrap_or_default();
+            launch::take(ask.home, of(ask, kind), agent)
+        }
+        _ => Vec::new(),
+    };
+    if matches!(ask.moment, Moment::SubagentStart { .. }) && left.is_empty() {
         return Ok(None);
     }
     let Some(reader) = Reader::open(ask.home)? else { return Ok(None) };
     deadline.check()?;
-    let blocks = match &ask.moment {
-        Moment::SessionStart { .. } => {
-            let sessions = ask.settings.recall_sessions();
-            brief(&reader, ask.project, ask.session, compact, sessions, deadline)?
-        }
-        Moment::UserPrompt { prompt } => prompt_blocks(ask, &reader, prompt, shown.is_compacted(), deadline)?,
-    };
-    let blocks: Vec<Block> = blocks.into_iter().filter(|b| !shown.has(&b.hash)).collect();
+    let blocks = blocks(ask, &reader, &shown, &left, deadline)?;
     deadline.check()?;
-    let Some((text, taken)) = fenced(&blocks, ask.secret, room) else { return Ok(None) };
-    record(ask, &shown, &text, &taken, start);
-    Ok(Some(text))
+    Ok(say(ask, &mut shown, &blocks))
 }
 
-/// Characters that may be shown now: of the event, of the prompt, of the session, whichever is least.
-fn room(ask: &Inject, shown: &Shown, start: bool) -> usize {
-    let s = ask.settings;
-    let session = s.session_chars().saturating_sub(shown.session_chars());
-    // A prompt begins its own budget; tool events of its turn will draw on what it left.
-    let event = if start { s.event_chars().saturating_mul(2) } else { s.event_chars().min(s.prompt_chars()) };
-    event.min(session)
+fn of<'a>(ask: &'a Inject, kind: &'a str) -> launch::Of<'a> {
+    launch::Of { session: ask.session, kind, prompt: ask.prompt }
 }
 
-fn prompt_blocks(
+fn blocks(
     ask: &Inject,
     reader: &Reader,
-    prompt: &str,
-    compacted: bool,
+    shown: &Shown,
+    left: &[String],
     deadline: &Deadline,
 ) -> Result<Vec<Block>, RecallError> {
-    let query = analyse(reader, prompt)?;
-    if !query.is_useful() {
+    let threshold = ask.settings.recall_threshold();
+    let twice = (2.0 * threshold).min(1.0);
+    // What the session did itself is in its context, until that is compacted.
+    let but = (!shown.is_compacted()).then_some(ask.session);
+    let whose = Whose { project: ask.project, but };
+    let find =
+        |text: &str, threshold: f64, least: usize| find(ask, reader, text, threshold, least, but, deadline);
+    Ok(match &ask.moment {
+        Moment::SessionStart { source } => {
+            let (compact, sessions) = (source == "compact", ask.settings.recall_sessions());
+            brief(reader, ask.project, ask.session, compact, sessions, deadline)?
+        }
+        Moment::Prompt { text } | Moment::Tool { text } => find(text, threshold, 1)?
+            .iter()
+            .map(|entry| of_call(ask, render::entry(entry), &entry.session))
+            .collect(),
+        Moment::Call { text, least } => {
+            let short = |entry: &Entry| {
+                let lines: Vec<String> =
+                    entry.lines.iter().map(|line| render::quoted(line, &entry.header.kind)).collect();
+                let block = render::short(&entry.header, &entry.session, &lines, ENTRY_CHARS)?;
+                Some(of_call(ask, block, &entry.session))
+            };
+            let found = find(text, twice, *least)?;
+            let mut blocks: Vec<Block> = found.iter().filter_map(short).collect();
+            if *least > 1 && blocks.is_empty() {
+                let asked = (twice, *least);
+                let printed = history::of_output(reader, whose, text, asked, ENTRY_CHARS, deadline)?;
+                blocks.extend(printed.map(|(block, session)| of_call(ask, block, &session)));
+            }
+            // A command and its error stand in two records; how its turn ended holds both.
+            if *least > 1 && blocks.is_empty() {
+                let failed = history::of_command(reader, whose, text, twice, ENTRY_CHARS, deadline)?;
+                blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));
+            }
+            blocks
+        }
+        Moment::Touch { files, command } => {
+            let mut blocks = Vec::new();
+            if let Some(command) = command {
+                let command = history::as_kept(command);
+                let failed = history::of_command(reader, whose, &command, twice, ENTRY_CHARS, deadline)?;
+                blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));
+            }
+            for names in files.iter().take(MAX_FILES) {
+                deadline.check()?;
+                for name in names {
+                    let found = history::of_file(reader, whose, name, ENTRY_CHARS)?;
+                    if let Some((block, session)) = found {
+                        blocks.push(of_call(ask, block, &session));
+                        break;
+                    }
+                }
+            }
+            blocks
+        }
+        Moment::Launch { kind, prompt, aloud } => {
+            let found = find(prompt, threshold, 1)?;
+            let call = ask.call.unwrap_or(ask.event_key);
+            if let Err(error) = launch::leave(ask.home, of(ask, kind), call, &found) {
+                log::warn(
+                    "recall",
+                    &[("session", &ask.session), ("error", &error)],
+                    "A launch cannot be noted.",
+                );
+            }
+            let blocks = found.iter().map(|entry| of_call(ask, render::entry(entry), &entry.session));
+            if *aloud { blocks.collect() } else { Vec::new() }
+        }
+        Moment::SubagentStart { .. } => {
+            let mut blocks: Vec<Block> = Vec::new();
+            for left in left {
+                if let Some(block) = launch::block(reader, ask.project, left)?
+                    && !blocks.iter().any(|known| known.hash == block.hash)
+                {
+                    blocks.push(block);
+                }
+                deadline.check()?;
+            }
+            blocks
+        }
+    })
+}
+
+/// What is said of a session before a call is not said of it again after the call.
+fn of_call(ask: &Inject, block: Block, session: &str) -> Block {
+    match ask.call {
+        Some(call) => block.marked(&[b"call", call.as_bytes(), session.as_bytes()]),
+        None => block,
+    }
+}
+
+/// Entries that answer a text, each with at least one line.
+fn find(
+    ask: &Inject,
+    reader: &Reader,
+    text: &str,
+    threshold: f64,
+    least: usize,
+    but: Option<&str>,
+    deadline: &Deadline,
+) -> Result<Vec<Entry>, RecallError> {
+    let query = analyse(reader, text)?;
+    if !query.is_useful() || query.terms.len() < least {
         return Ok(Vec::new());
     }
     deadline.check()?;
     let question = Ask {
         project: Some(ask.project.to_owned()),
-        exclude_session: (!compacted).then(|| ask.session.to_owned()),
+        exclude_session: but.map(str::to_owned),
         by: By::Session,
         sessions: ask.settings.recall_sessions(),
-        threshold: Some(ask.settings.recall_threshold()),
+        threshold: Some(threshold),
         ..Ask::default()
     };
-    let found = entries(reader, &query, &question, deadline)?;
-    Ok(found.iter().filter(|e| !e.lines.is_empty()).map(render::entry).collect())
+    let mut found = entries(reader, &query, &question, deadline)?;
+    found.retain(|entry| !entry.lines.is_empty());
+    Ok(found)
 }
 
-/// Remembers what was shown. If that fails it may be said again, which is better than not at all.
-fn record(ask: &Inject, shown: &Shown, text: &str, taken: &[Block], start: bool) {
-    let why = if start { Why::Other } else { Why::Prompt };
+/// Is this moment told one short entry?
+fn is_short(ask: &Inject) -> bool {
+    matches!(ask.moment, Moment::Touch { .. } | Moment::Call { .. })
+}
+
+/// Characters that may be shown now: of the event, of the prompt, of the session, whichever is least.
+fn room(ask: &Inject, shown: &Shown) -> usize {
+    let s = ask.settings;
+    let session = s.session_chars().saturating_sub(shown.session_chars());
+    let prompt = s.prompt_chars().saturating_sub(shown.prompt_chars());
+    let event = match &ask.moment {
+        // As much again as another event, and no prompt's.
+        Moment::SessionStart { .. } => s.event_chars().saturating_mul(2),
+        _ if is_short(ask) => ENTRY_CHARS.min(s.event_chars()).min(prompt),
+        _ => s.event_chars().min(prompt),
+    };
+    event.min(session)
+}
+
+/// Claims what is to be said, and says what nobody else has claimed first.
+fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
+    let (text, taken) = choose(ask, shown, blocks)?;
     let total = text.chars().count();
-    // The fence and the label are counted with the first block.
-    let each = taken.iter().enumerate().map(|(n, b)| (b.hash.clone(), if n == 0 { total } else { 0 }));
-    if let Err(error) = shown.add(ask.home, why, &each.collect::<Vec<_>>()) {
-        log::warn(
-            "recall",
-            &[("session", &ask.session), ("error", &error)],
-            "Cannot remember what was shown.",
-        );
+    // Fence and label are counted with the first block; more names of a block cost nothing.
+    let rows = taken.iter().enumerate().flat_map(|(n, block)| {
+        let own = (block.hash.clone(), if n == 0 { total } else { 0 });
+        std::iter::once(own).chain(block.marks.iter().map(|mark| (mark.clone(), 0)))
+    });
+    let why = match &ask.moment {
+        Moment::Prompt { .. } => Why::Prompt,
+        Moment::SessionStart { .. } | Moment::SubagentStart { .. } => Why::Other,
+        _ => Why::Tool,
+    };
+    match shown.claim(ask.home, why, &rows.collect::<Vec<_>>()) {
+        Ok(false) => Some(text),
+        Ok(true) => choose(ask, shown, blocks).map(|(text, _)| text),
+        Err(error) => {
+            // Said again is better than not said at all.
+            log::warn(
+                "recall",
+                &[("session", &ask.session), ("error", &error)],
+                "Cannot remember what was shown.",
+            );
+            Some(text)
+        }
     }
+}
+
+/// Of the blocks that were not shown, as many as there is room for.
+fn choose(ask: &Inject, shown: &Shown, blocks: &[Block]) -> Option<(String, Vec<Block>)> {
+    let new = |block: &&Block| !shown.has(&block.hash) && !block.marks.iter().any(|mark| shown.has(mark));
+    let mut blocks: Vec<Block> = blocks.iter().filter(new).cloned().collect();
+    let size = if is_short(ask) { Size::Short } else { Size::Full };
+    if size == Size::Short {
+        blocks.truncate(1);
+    }
+    fenced(&blocks, ask.secret, size, room(ask, shown))
 }
 
 #[cfg(test)]

@@ -1,8 +1,13 @@
 //! What a session was shown: so that nothing is said twice, a redelivered event gets the same bytes (D15), and budgets hold.
 //!
-//! `state/shown/<session>` holds a line a block, appended: `p <event> <block> <characters>` after a prompt, `s` for any other event;
-//! `c <event>` begins a new record, `x <event>` one after a compaction. Hashes and numbers only. The first line names the version. The
-//! file is bounded by the session's budget; a line that two hooks tear is skipped.
+//! `state/shown/<session>`, appended, a line a block: `<why> <event> <block> <characters> <prompt> <context>`. `why` is `p` after a prompt,
+//! `t` at a tool, `s` at any other event; `prompt` names the prompt of the turn and `context` the subagent, `-` where there is none.
+//! `c <event>` and `x <event>` begin a new record, `x` after a compaction. Hashes and numbers only. The first line names the version.
+//! The file is bounded by the session's budget; a line that two hooks tear is skipped.
+//!
+//! Tools that run at the same time have hooks that run at the same time, and none waits for another (D9). So each first *claims* what it
+//! would say by appending its lines, then reads the record again: what stands before its own first line was there before it, for everybody
+//! who looks, now and at a redelivery. What another one has claimed there is left to that one.
 
 use crate::config::Home;
 use crate::fs::{self, FsError};
@@ -17,10 +22,23 @@ const CAP_BYTES: u64 = 64 * 1024;
 /// Which kind of event showed something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// A prompt: begins the prompt's budget, on which the tool events of its turn will draw.
+    /// A prompt.
     Prompt,
+    /// A tool of its turn.
+    Tool,
     /// Another event.
     Other,
+}
+
+/// The event that looks at the record.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Looker<'a> {
+    /// Identity of the event.
+    pub key: &'a str,
+    /// Host id of the prompt whose turn it belongs to.
+    pub prompt: Option<&'a str>,
+    /// Host id of the subagent whose context it speaks into; `None` for the session's own.
+    pub agent: Option<&'a str>,
 }
 
 /// The record of one session, as this event has to see it.
@@ -28,6 +46,8 @@ pub(super) enum Why {
 pub(super) struct Shown {
     path: PathBuf,
     event: String,
+    prompt: String,
+    context: String,
     before: Vec<Row>,
     /// This event was delivered before, and is in the record.
     again: bool,
@@ -38,37 +58,62 @@ pub(super) struct Shown {
 struct Row {
     block: String,
     chars: usize,
+    prompt: String,
+    context: String,
+}
+
+const NONE: &str = "-";
+
+fn name(id: Option<&str>) -> String {
+    id.map_or_else(|| NONE.to_owned(), |id| id::short(&id::hash(&[id.as_bytes()]), 16).to_owned())
 }
 
 impl Shown {
     /// Reads the record. A damaged or missing file is an empty record: something may be said twice.
-    pub(super) fn read(home: &Home, session: &str, event_key: &str) -> Self {
-        let path = home.shown().join(id::safe_name(session).as_ref());
-        let event = id::short(&id::hash(&[event_key.as_bytes()]), 16).to_owned();
-        let bytes = fs::read_small(&path, CAP_BYTES).ok().flatten().unwrap_or_default();
+    pub(super) fn read(home: &Home, session: &str, looker: Looker<'_>) -> Self {
+        let mut shown = Self {
+            path: home.shown().join(id::safe_name(session).as_ref()),
+            event: id::short(&id::hash(&[looker.key.as_bytes()]), 16).to_owned(),
+            prompt: name(looker.prompt),
+            context: name(looker.agent),
+            before: Vec::new(),
+            again: false,
+            compacted: false,
+        };
+        shown.look();
+        shown
+    }
+
+    /// Reads the file from its start to this event's own first line.
+    fn look(&mut self) {
+        let bytes = fs::read_small(&self.path, CAP_BYTES).ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let mut before = Vec::new();
-        let mut again = false;
-        let mut compacted = false;
+        (self.again, self.compacted) = (false, false);
+        self.before.clear();
         for line in text.lines().skip_while(|_| !text.starts_with(VERSION)).skip(1) {
             let parts: Vec<_> = line.split(' ').collect();
             match parts.as_slice() {
                 ["c" | "x", of] => {
-                    again |= *of == event;
-                    compacted |= parts.first() == Some(&"x");
-                    before.clear();
+                    self.again |= *of == self.event;
+                    self.compacted |= parts.first() == Some(&"x");
+                    self.before.clear();
                 }
-                ["p" | "s", of, block, chars] => {
+                ["p" | "s" | "t", of, block, chars, rest @ ..] => {
                     // What came after this event's first delivery did not exist for it.
-                    again |= *of == event;
-                    if let (false, Ok(chars)) = (again, chars.parse()) {
-                        before.push(Row { block: (*block).into(), chars });
+                    self.again |= *of == self.event;
+                    if let (false, Ok(chars)) = (self.again, chars.parse()) {
+                        let part = |n: usize| (*rest.get(n).unwrap_or(&NONE)).to_owned();
+                        self.before.push(Row {
+                            block: (*block).into(),
+                            chars,
+                            prompt: part(0),
+                            context: part(1),
+                        });
                     }
                 }
                 _ => {}
             }
         }
-        Self { path, event, before, again, compacted }
     }
 
     /// Tells if the session's context was compacted: it no longer holds what the session itself said before.
@@ -87,79 +132,72 @@ impl Shown {
         fs::replace(&self.path, format!("{VERSION}\nx {}\n", self.event).as_bytes(), fs::Sync::No)
     }
 
-    /// Tells if another event showed this block.
+    /// Tells if another event showed this block, in the same context.
     pub(super) fn has(&self, block: &str) -> bool {
-        self.before.iter().any(|row| row.block == block)
+        self.before.iter().any(|row| row.block == block && row.context == self.context)
     }
 
-    /// Characters shown since the session's last compaction.
+    /// Characters shown since the session's last compaction, to its subagents, too.
     pub(super) fn session_chars(&self) -> usize {
         self.before.iter().map(|row| row.chars).sum()
     }
 
-    /// Adds what this event shows. A redelivery adds nothing.
-    pub(super) fn add(&self, home: &Home, why: Why, blocks: &[(String, usize)]) -> Result<(), FsError> {
+    /// Characters shown for the same prompt in the same context. Without a prompt nothing belongs together.
+    pub(super) fn prompt_chars(&self) -> usize {
+        let same = |row: &&Row| row.prompt == self.prompt && row.context == self.context;
+        let rows = self.before.iter().filter(same).map(|row| row.chars);
+        if self.prompt == NONE { 0 } else { rows.sum() }
+    }
+
+    /// Claims what this event would show: block and characters. Afterwards the record is as it stood before the claim, others' earlier
+    /// claims included: true when there are some that were not seen before. A redelivery claims nothing.
+    pub(super) fn claim(
+        &mut self,
+        home: &Home,
+        why: Why,
+        blocks: &[(String, usize)],
+    ) -> Result<bool, FsError> {
         if self.again {
-            return Ok(());
+            return Ok(false);
         }
         let mut lines = String::new();
-        let why = if why == Why::Prompt { 'p' } else { 's' };
+        let why = match why {
+            Why::Prompt => 'p',
+            Why::Tool => 't',
+            Why::Other => 's',
+        };
         for (block, chars) in blocks {
-            lines.push_str(&format!("{why} {} {block} {chars}\n", self.event));
+            lines.push_str(&format!(
+                "{why} {} {block} {chars} {} {}\n",
+                self.event, self.prompt, self.context
+            ));
         }
         fs::make_private_dir(&home.shown())?;
         let size = std::fs::metadata(&self.path).map_or(0, |m| m.len());
-        if size == 0 || size + lines.len() as u64 > CAP_BYTES {
+        if size + lines.len() as u64 > CAP_BYTES {
             let head = if self.compacted { 'x' } else { 'c' };
             let text = format!("{VERSION}\n{head} {}\n{lines}", self.event);
-            return fs::replace(&self.path, text.as_bytes(), fs::Sync::No);
+            fs::replace(&self.path, text.as_bytes(), fs::Sync::No)?;
+            return Ok(false);
         }
-        // One write, appended: two hooks at once give two whole lines in some order.
+        if size == 0 {
+            // Of two that begin the file at once, the second's version stands in the middle, where it is no line of ours.
+            lines.insert_str(0, &format!("{VERSION}\n"));
+        }
+        // One write, appended: two hooks at once give two whole pieces in some order.
         let mut file = fs::append_to(&self.path)?;
         let written = file.write_all(lines.as_bytes());
-        written.map_err(|source| FsError { what: "write", path: self.path.clone(), source })
+        written.map_err(|source| FsError { what: "write", path: self.path.clone(), source })?;
+        let seen = (std::mem::take(&mut self.before), self.compacted);
+        self.look();
+        if !self.again {
+            // Somebody began the record anew meanwhile: then what was seen has to do.
+            (self.before, self.compacted) = seen;
+            return Ok(false);
+        }
+        Ok(self.before != seen.0)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn add(home: &Home, event: &str, why: Why, block: &str, chars: usize) {
-        Shown::read(home, "s", event).add(home, why, &[(block.to_owned(), chars)]).unwrap();
-    }
-
-    #[test]
-    fn a_redelivered_event_sees_what_it_saw_first() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = Home::at(dir.path());
-        add(&home, "e1", Why::Prompt, "b1", 10);
-        add(&home, "e2", Why::Prompt, "b2", 20);
-        add(&home, "e3", Why::Other, "b3", 30);
-        let third = Shown::read(&home, "s", "e4");
-        assert_eq!(third.session_chars(), 60);
-        let again = Shown::read(&home, "s", "e2");
-        assert!(again.has("b1") && !again.has("b2") && !again.has("b3"));
-        let before = std::fs::read(home.shown().join("s")).unwrap();
-        add(&home, "e2", Why::Prompt, "b2", 20);
-        assert_eq!(std::fs::read(home.shown().join("s")).unwrap(), before);
-    }
-
-    #[test]
-    fn a_compaction_begins_again_and_other_sessions_are_apart() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = Home::at(dir.path());
-        add(&home, "e1", Why::Prompt, "b1", 10);
-        let mut compact = Shown::read(&home, "s", "c1");
-        compact.compact(&home).unwrap();
-        assert!(!compact.has("b1") && compact.is_compacted());
-        compact.add(&home, Why::Other, &[("b1".to_owned(), 10)]).unwrap();
-        let mut again = Shown::read(&home, "s", "c1");
-        again.compact(&home).unwrap();
-        assert!(!again.has("b1"));
-        let next = Shown::read(&home, "s", "e2");
-        assert!(next.has("b1") && next.is_compacted());
-        assert_eq!(next.session_chars(), 10);
-        assert!(!Shown::read(&home, "t", "e2").has("b1"));
-    }
-}
+mod tests;

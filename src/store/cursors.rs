@@ -60,19 +60,20 @@ pub(super) const STATE_COLUMNS: &str =
 impl Write<'_> {
     /// Finds or makes a file's row. Errors: [`StoreError`].
     pub fn file(&mut self, path: &Path) -> Result<FileRow, StoreError> {
-        let path = path.to_string_lossy();
-        let known: Option<i64> = self
-            .transaction
-            .prepare_cached("SELECT n FROM files WHERE path = ?1")?
-            .query_row([&path], |row| row.get(0))
-            .optional()?;
-        match known {
+        match self.known_file(path)? {
             Some(n) => Ok(n),
             None => {
-                self.transaction.execute("INSERT INTO files (path) VALUES (?1)", [&path])?;
+                self.transaction
+                    .execute("INSERT INTO files (path) VALUES (?1)", [&path.to_string_lossy()])?;
                 Ok(self.transaction.last_insert_rowid())
             }
         }
+    }
+
+    /// Finds a file's row. Errors: [`StoreError`].
+    pub fn known_file(&self, path: &Path) -> Result<Option<FileRow>, StoreError> {
+        let mut query = self.transaction.prepare_cached("SELECT n FROM files WHERE path = ?1")?;
+        Ok(query.query_row([&path.to_string_lossy()], |row| row.get(0)).optional()?)
     }
 
     /// The file's state as this transaction sees it.

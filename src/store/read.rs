@@ -230,11 +230,11 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The files of a session.
+    /// The files that hold, held or should hold records of a session: also those that are gone.
     pub fn session_files(&self, session: &str) -> Result<Vec<PathBuf>, StoreError> {
         let mut query = self.connection.prepare_cached(
             "SELECT f.path FROM files f JOIN file_sessions fs ON fs.file = f.n JOIN sessions s ON s.n = fs.session
-             WHERE s.id = ?1 AND f.gone = 0 ORDER BY f.path",
+             WHERE s.id = ?1 ORDER BY f.path",
         )?;
         let rows = query.query_map([session], |row| Ok(PathBuf::from(row.get::<_, String>(0)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -183,6 +183,51 @@ fn f62_a_drainer_whose_binary_was_replaced_leaves_in_order() {
     home.verify();
 }
 
+/// F62: the new version lies elsewhere, and a hook of it finds the old drainer at work: that one leaves, whichever was installed last.
+#[cfg(feature = "failpoints")]
+#[test]
+fn f62_a_hook_of_a_newer_version_has_the_older_drainer_leave() {
+    let (home, mut transcripts, _) = drained();
+    let begin = |version: &str| {
+        let mut command = home.command(&["drain"]);
+        command.env("STEP_VERSION", version);
+        let drainer = Running::start(command);
+        eventually("its figures are there", || {
+            home.json(&["status"])["drainer"]["running"] == true && running(&home)
+        });
+        eventually("its version is there", || {
+            std::fs::read_to_string(home.at("state/status"))
+                .is_ok_and(|s| s.contains(&format!("\"{version}\"")))
+        });
+        drainer
+    };
+    let event = payload("SessionStart.resume", &home, &transcripts[0]);
+    let start = |version: &str| {
+        let args = ["hook", "claude", "session-start", "--only", "recall"];
+        let out = home.sinker_with(&args, format!("{event}\n").as_bytes(), &[("STEP_VERSION", version)]);
+        out.assert_silent("session-start");
+    };
+    let mut old = begin("0.9.0");
+    start("0.9.0");
+    assert!(!home.at("state/successor").exists(), "its own version asks for nothing");
+    transcripts[0].prompt("Who comes after you?").says("The next one.").flush();
+    home.hook("stop", &payload("Stop", &home, &transcripts[0])).assert_silent("stop");
+    start("0.10.0");
+    assert!(old.ends_within(Duration::from_secs(30)));
+    let out = old.finish(Duration::from_secs(5));
+    assert_eq!(out.code, Some(0), "{out}");
+    assert!(!home.at("state/heartbeat").exists(), "nobody beats: the next hook starts the new one");
+    // What was asked of one drainer is not asked of the next: an older version must be able to come back.
+    std::fs::write(home.at("state/successor"), "0.10.0").unwrap();
+    let mut new = begin("0.9.0");
+    assert!(!home.at("state/successor").exists());
+    assert!(!new.ends_within(Duration::from_secs(5)));
+    drop(new);
+    home.drain_once();
+    assert!(home.dump().contains("Who comes after you?"));
+    home.verify();
+}
+
 /// Clocks that jump between runs: nothing is swept that is young, nothing is stored twice, and the order of rows is that of their files.
 #[test]
 fn f63_a_clock_that_jumps_costs_nothing() {

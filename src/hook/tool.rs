@@ -1,0 +1,216 @@
+//! What a tool call asks of recall, by the host's tools: quietly, unless the settings want all of it.
+
+use super::Event;
+use super::input::{GIST_BYTES, cut};
+use super::wire::Payload;
+use crate::config::Tools;
+use crate::recall::Moment;
+use std::path::{Component, Path, PathBuf};
+
+/// A failure is asked by at least so many known terms: `Exit code 1` alone says nothing.
+const FAILURE_TERMS: usize = 3;
+/// So many words of a command are taken for paths.
+const MAX_PATHS: usize = 8;
+/// The host's name for a subagent without a type.
+const PLAIN_AGENT: &str = "general-purpose";
+
+/// What to ask at an event of a tool; `None`: say nothing. `root` is the project's directory.
+pub(super) fn moment(event: Event, payload: &Payload, tools: Tools, root: &Path) -> Option<Moment> {
+    let name = payload.tool_name.as_deref()?;
+    if tools == Tools::Off || is_ours(name) {
+        return None;
+    }
+    let input = &payload.tool_input;
+    let gist = input.gist.text();
+    match event {
+        Event::PreToolUse if matches!(name, "Agent" | "Task") => Some(Moment::Launch {
+            kind: input.subagent_type.clone().unwrap_or_else(|| PLAIN_AGENT.to_owned()),
+            prompt: input.prompt.clone()?,
+            aloud: tools == Tools::All,
+        }),
+        Event::PreToolUse if tools == Tools::All => Some(Moment::Tool { text: format!("{name} {gist}") }),
+        Event::PreToolUse if is_memory(name) => Some(Moment::Call { text: input.query.clone()?, least: 1 }),
+        Event::PreToolUse => touch(name, payload, root),
+        Event::PostToolUse if tools == Tools::All => {
+            Some(Moment::Tool { text: format!("{name} {gist} {}", payload.tool_response.text()) })
+        }
+        Event::PostToolUseFailure => {
+            let error = cut(payload.error.as_deref().unwrap_or_default(), GIST_BYTES);
+            Some(Moment::Call { text: format!("{name} {gist} {error}"), least: FAILURE_TERMS })
+        }
+        _ => None,
+    }
+}
+
+/// A tool of our own MCP server answers from the same memory.
+fn is_ours(name: &str) -> bool {
+    name.starts_with("mcp__sinker__") || name.starts_with("mcp__plugin_sinker_sinker__")
+}
+
+/// A tool that looks into another memory.
+fn is_memory(name: &str) -> bool {
+    let last = name.rsplit("__").next().unwrap_or(name);
+    last.ends_with("memory_search") || last == "memory"
+}
+
+fn touch(name: &str, payload: &Payload, root: &Path) -> Option<Moment> {
+    let input = &payload.tool_input;
+    let base = payload.cwd.as_deref().map_or(root, Path::new);
+    let command = if name == "Bash" { input.command.clone() } else { None };
+    let named = match name {
+        "Read" | "Edit" | "Write" | "MultiEdit" => input.file_path.as_slice(),
+        "NotebookEdit" => input.notebook_path.as_slice(),
+        "Grep" | "Glob" => input.path.as_slice(),
+        "Bash" => &[],
+        _ => return None,
+    };
+    let words = command.iter().flat_map(|command| paths_in(command));
+    let files: Vec<_> = named
+        .iter()
+        .map(String::as_str)
+        .chain(words)
+        .filter_map(|path| names(path, base, root))
+        .take(MAX_PATHS)
+        .collect();
+    (!files.is_empty() || command.is_some()).then_some(Moment::Touch { files, command })
+}
+
+/// The words of a command that look like paths.
+fn paths_in(command: &str) -> impl Iterator<Item = &str> {
+    let quiet = |c: char| c.is_whitespace() || "\"'`;|&()<>=,".contains(c);
+    command.split(quiet).filter(|word| {
+        let inner = word.trim_matches(['.', '/']);
+        let dotted = inner.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty());
+        let shaped = inner.contains('/') || dotted || (word.starts_with('/') && !inner.is_empty());
+        shaped && !word.starts_with('-') && !word.contains("://") && word.len() <= 1024
+    })
+}
+
+/// The names of a file: the whole path, and that inside the project, by which another checkout of it knows it.
+fn names(path: &str, base: &Path, root: &Path) -> Option<Vec<String>> {
+    let whole = plain(&base.join(path))?;
+    let inside = whole.strip_prefix(root).ok().filter(|inside| inside.components().count() > 1);
+    let text = |path: &Path| path.to_str().map(str::to_owned);
+    Some(text(&whole).into_iter().chain(inside.and_then(text)).collect())
+}
+
+/// Without `.` and `..`, which it takes at their word: nothing is looked up on disk.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(out.pop()),
+            Component::CurDir => {}
+            part => out.push(part),
+        }
+    }
+    (out.components().count() > 1).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wire;
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn ask(event: Event, tools: Tools, payload: &Value) -> Option<Moment> {
+        let payload = wire::tests::payload(payload);
+        moment(event, &payload, tools, Path::new("/p"))
+    }
+
+    fn before(name: &str, input: Value) -> Option<Moment> {
+        ask(
+            Event::PreToolUse,
+            Tools::Quiet,
+            &json!({"tool_name": name, "tool_input": input, "cwd": "/p/sub"}),
+        )
+    }
+
+    fn touches(files: &[&[&str]], command: Option<&str>) -> Option<Moment> {
+        let files = files.iter().map(|names| names.iter().map(|n| (*n).to_owned()).collect()).collect();
+        Some(Moment::Touch { files, command: command.map(str::to_owned) })
+    }
+
+    #[test]
+    fn a_call_that_names_a_file_asks_by_its_names() {
+        for name in ["Read", "Edit", "Write", "MultiEdit"] {
+            let asked = before(name, json!({"content": "x", "file_path": "/p/src/a.rs"}));
+            assert_eq!(asked, touches(&[&["/p/src/a.rs", "src/a.rs"]], None), "{name}");
+        }
+        assert_eq!(
+            before("NotebookEdit", json!({"notebook_path": "/n/a.ipynb"})),
+            touches(&[&["/n/a.ipynb"]], None)
+        );
+        assert_eq!(
+            before("Grep", json!({"pattern": "x", "path": "../lib/b.rs"})),
+            touches(&[&["/p/lib/b.rs", "lib/b.rs"]], None)
+        );
+        assert_eq!(before("Grep", json!({"pattern": "x"})), None);
+        assert_eq!(before("Read", json!({})), None);
+        assert_eq!(before("WebFetch", json!({"url": "https://a/b.html"})), None);
+        assert_eq!(before("mcp__sinker__search", json!({"query": "x"})), None);
+    }
+
+    #[test]
+    fn a_command_asks_by_itself_and_by_the_paths_in_it() {
+        let cases: [(&str, &[&[&str]]); 6] = [
+            ("cargo test", &[]),
+            ("cat ./a/b.rs | tee \"/tmp/out\"", &[&["/p/sub/a/b.rs", "sub/a/b.rs"], &["/tmp/out"]]),
+            ("python3 run.py --level=2", &[&["/p/sub/run.py", "sub/run.py"]]),
+            ("curl -s https://example.org/a.html", &[]),
+            ("ls ..; ls . /", &[]),
+            ("FILE=src/x.rs make -C/usr/lib all", &[&["/p/sub/src/x.rs", "sub/src/x.rs"]]),
+        ];
+        for (command, files) in cases {
+            assert_eq!(
+                before("Bash", json!({"command": command})),
+                touches(files, Some(command)),
+                "{command}"
+            );
+        }
+        assert_eq!(before("Bash", json!({"command": 7})), None);
+    }
+
+    #[test]
+    fn memories_launches_and_failures_ask_by_their_words_and_ours_by_none() {
+        let call = |text: &str, least| Some(Moment::Call { text: text.into(), least });
+        for name in ["memory_search", "memory", "mcp__notes__memory_search", "mcp__plugin_a_b__memory_search"]
+        {
+            assert_eq!(before(name, json!({"query": "port"})), call("port", 1), "{name}");
+        }
+        for name in ["mcp__sinker__memory_search", "mcp__plugin_sinker_sinker__memory_search"] {
+            for tools in [Tools::Quiet, Tools::All] {
+                let payload = json!({"tool_name": name, "tool_input": {"query": "x"}, "error": "boom"});
+                for event in [Event::PreToolUse, Event::PostToolUse, Event::PostToolUseFailure] {
+                    assert_eq!(ask(event, tools, &payload), None, "{name} {event:?}");
+                }
+            }
+        }
+        let launch =
+            |kind: &str, aloud| Some(Moment::Launch { kind: kind.into(), prompt: "go".into(), aloud });
+        assert_eq!(
+            before("Agent", json!({"prompt": "go", "subagent_type": "Explore"})),
+            launch("Explore", false)
+        );
+        assert_eq!(before("Task", json!({"prompt": "go"})), launch("general-purpose", false));
+        let failed =
+            json!({"tool_name": "Bash", "tool_input": {"command": "make x"}, "error": "e".repeat(2_000)});
+        let expected = format!("Bash make x {}", "e".repeat(800));
+        assert_eq!(ask(Event::PostToolUseFailure, Tools::Quiet, &failed), call(&expected, 3));
+    }
+
+    #[test]
+    fn all_asks_by_every_call_and_off_by_none() {
+        let payload = json!({"tool_name": "Edit", "tool_input": {"file_path": "/p/a/b.rs"}, "tool_response": {"ok": "done"}, "error": "no"});
+        let tool = |text: &str| Some(Moment::Tool { text: text.into() });
+        assert_eq!(ask(Event::PreToolUse, Tools::All, &payload), tool("Edit /p/a/b.rs"));
+        assert_eq!(ask(Event::PostToolUse, Tools::All, &payload), tool("Edit /p/a/b.rs done"));
+        assert_eq!(ask(Event::PostToolUse, Tools::Quiet, &payload), None);
+        for event in [Event::PreToolUse, Event::PostToolUse, Event::PostToolUseFailure] {
+            assert_eq!(ask(event, Tools::Off, &payload), None, "{event:?}");
+        }
+        let launch = json!({"tool_name": "Agent", "tool_input": {"prompt": "go", "subagent_type": "Plan"}});
+        let aloud = Moment::Launch { kind: "Plan".into(), prompt: "go".into(), aloud: true };
+        assert_eq!(ask(Event::PreToolUse, Tools::All, &launch), Some(aloud));
+    }
+}

@@ -1,0 +1,176 @@
+//! What past sessions have to do with a tool call: a file that they touched, a command that failed.
+
+use super::ask::{Deadline, RecallError};
+use super::entry::header;
+use super::excerpt::{self, mask};
+use super::query::analyse;
+use super::rank::{Ranked, Ranker};
+use super::render::{self, Block};
+use super::scope::{Docs, holding, time};
+use crate::index::{Reader, Stored, fold_path};
+use tantivy::{DocAddress, SegmentReader};
+
+/// So many documents are looked at for one answer.
+const LOOK_AT: usize = 8;
+/// The store keeps so much of a command that failed. Units: characters.
+const COMMAND_CHARS: usize = 160;
+/// Of how a turn ended, so much is said where what failed in it matters more. Units: characters.
+const END_CHARS: usize = 120;
+
+/// Whose past is looked through.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whose<'a> {
+    /// Project id.
+    pub project: &'a str,
+    /// A session whose own doings are left out.
+    pub but: Option<&'a str>,
+}
+
+impl Whose<'_> {
+    fn keep(&self, reader: &Reader, segment: &SegmentReader, docs: Docs) -> Result<Vec<u32>, RecallError> {
+        let mut docs = docs.keep(segment, reader.fields().project, self.project)?;
+        if let Some(own) = self.but {
+            docs = docs.drop(segment, reader.fields().session, own)?;
+        }
+        Ok(match docs {
+            Docs::Only(docs) => docs,
+            Docs::All => Vec::new(),
+        })
+    }
+}
+
+/// The newest turn that read or edited a file, as one short entry, with its session. Units: `chars` of the whole text.
+pub(super) fn of_file(
+    reader: &Reader,
+    whose: Whose<'_>,
+    path: &str,
+    chars: usize,
+) -> Result<Option<(Block, String)>, RecallError> {
+    let folded = fold_path(path);
+    // A single name is a word of many paths.
+    if !folded.contains('/') {
+        return Ok(None);
+    }
+    let f = reader.fields();
+    for kind in ["outcome", "session-summary"] {
+        let mut found = Vec::new();
+        for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+            let docs = Docs::Only(holding(segment, f.files, &folded)?).keep(segment, f.kind, kind)?;
+            for doc in whose.keep(reader, segment, docs)? {
+                let at = DocAddress::new(ord, doc);
+                found.push((time(reader, at)?, at));
+            }
+        }
+        found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        for (_, at) in found.into_iter().take(LOOK_AT) {
+            let doc = reader.stored(at)?;
+            let parts: Vec<String> = ["completed", "request", "next_steps"]
+                .iter()
+                .filter_map(|name| Some(format!("{}: {}", name.replace('_', " "), render::told(&doc, name)?)))
+                .collect();
+            let session = doc.sessions.first().cloned().unwrap_or_default();
+            if let Some(block) = render::short(&doc, &session, &parts, chars) {
+                return Ok(Some((block.marked(&[b"file", folded.as_bytes()]), session)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// As much of a command as is known of one that failed.
+pub(super) fn as_kept(command: &str) -> String {
+    command.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(COMMAND_CHARS).collect()
+}
+
+/// The newest turn in which a command failed and did not work later on, as one short entry, with its session.
+///
+/// `text`: the command, or what is known of a failure. `threshold`: the share of its weight that the failed command with its error must
+/// cover. Units: `chars` of the whole text.
+pub(super) fn of_command(
+    reader: &Reader,
+    whose: Whose<'_>,
+    text: &str,
+    threshold: f64,
+    chars: usize,
+    deadline: &Deadline,
+) -> Result<Option<(Block, String)>, RecallError> {
+    let query = analyse(reader, text)?;
+    let (true, Some(rarest)) = (query.is_useful(), query.terms.first()) else { return Ok(None) };
+    deadline.check()?;
+    let f = reader.fields();
+    let ranker = Ranker::new(reader, &query)?;
+    let mut found: Vec<(i64, Ranked)> = Vec::new();
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        // What lacks the rarest term covers too little in any case, and few hold it.
+        let docs = Docs::Only(holding(segment, f.prose, &rarest.text)?).keep(segment, f.kind, "outcome")?;
+        let docs = Docs::Only(whose.keep(reader, segment, docs)?);
+        for ranked in ranker.segment(ord, &docs)? {
+            if query.coverage(ranked.mask) >= threshold {
+                found.push((time(reader, ranked.at)?, ranked));
+            }
+        }
+    }
+    deadline.check()?;
+    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.at.cmp(&b.1.at)));
+    for (_, ranked) in found.into_iter().take(LOOK_AT) {
+        let doc = reader.stored(ranked.at)?;
+        let covers = |line: &String| query.coverage(mask(&query, line)) >= threshold;
+        let Some(line) = failures(&doc).into_iter().find(covers) else { continue };
+        let mut parts = vec![super::clean::clean(&line)];
+        parts.extend(render::told(&doc, "completed").map(|end| {
+            let end: String = end.chars().take(END_CHARS).collect();
+            format!("completed: {end}")
+        }));
+        let session = doc.sessions.first().cloned().unwrap_or_default();
+        return Ok(render::short(&doc, &session, &parts, chars).map(|block| (block, session)));
+    }
+    Ok(None)
+}
+
+/// The best record of a tool's output that says the same, as one short entry, with its session. Sessions are routed to by what was said in them, and what tools
+/// print is not part of that: so the records themselves are asked.
+pub(super) fn of_output(
+    reader: &Reader,
+    whose: Whose<'_>,
+    text: &str,
+    (threshold, least): (f64, usize),
+    chars: usize,
+    deadline: &Deadline,
+) -> Result<Option<(Block, String)>, RecallError> {
+    let query = analyse(reader, text)?;
+    if !query.is_useful() || query.terms.len() < least {
+        return Ok(None);
+    }
+    let Some(rarest) = query.terms.first() else { return Ok(None) };
+    deadline.check()?;
+    let f = reader.fields();
+    let ranker = Ranker::new(reader, &query)?;
+    let mut found = Vec::new();
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        let docs = Docs::Only(holding(segment, f.tool, &rarest.text)?).keep(segment, f.speaker, "tool")?;
+        let docs = Docs::Only(whose.keep(reader, segment, docs)?);
+        found.extend(ranker.segment(ord, &docs)?);
+    }
+    found.retain(|ranked| query.coverage(ranked.mask) >= threshold);
+    deadline.check()?;
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.at.cmp(&b.at)));
+    for ranked in found.into_iter().take(LOOK_AT) {
+        let doc = reader.stored(ranked.at)?;
+        let session = doc.sessions.first().cloned().unwrap_or_default();
+        let lines = excerpt::lines(&query, std::slice::from_ref(&doc));
+        let about = header(reader, &session)?.unwrap_or(doc);
+        let mut parts: Vec<String> = lines.iter().map(|line| render::quoted(line, &about.kind)).collect();
+        parts.extend(render::told(&about, "completed").map(|end| format!("completed: {end}")));
+        if let Some(block) = render::short(&about, &session, &parts, chars) {
+            return Ok(Some((block, session)));
+        }
+    }
+    Ok(None)
+}
+
+/// The commands that a turn left failing: `failed: <command>: <error>`.
+fn failures(doc: &Stored) -> Vec<String> {
+    let header: serde_json::Value = serde_json::from_str(&doc.header).unwrap_or_default();
+    let notes = header.get("notes").and_then(serde_json::Value::as_str).unwrap_or_default();
+    notes.lines().filter(|line| line.starts_with("failed: ")).map(str::to_owned).collect()
+}
