@@ -65,6 +65,23 @@ pub fn parse(text: &str) -> Option<Millis> {
     text.parse::<jiff::Timestamp>().ok().map(|t| Millis(t.as_millisecond()))
 }
 
+/// Reads a date, a time, or an age before now: `2026-11-30`, `2026-11-30T12:00:00Z`, `90m`, `12h`, `3d`, `2w`.
+pub fn since(text: &str) -> Option<Millis> {
+    if let Some(at) = parse(text).or_else(|| parse(&format!("{text}T00:00:00Z"))) {
+        return Some(at);
+    }
+    let mut number = text.chars();
+    let unit_ms = match number.next_back()? {
+        'm' => 60_000,
+        'h' => 3_600_000,
+        'd' => 86_400_000,
+        'w' => 604_800_000,
+        _ => return None,
+    };
+    let count: u32 = number.as_str().parse().ok()?;
+    Some(Millis(now().0.saturating_sub(i64::from(count).saturating_mul(unit_ms))))
+}
+
 /// Formats as RFC 3339 UTC with milliseconds: `2026-11-30T13:54:13.854Z`.
 pub fn format(at: Millis) -> String {
     let time = jiff::Timestamp::from_millisecond(at.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);

@@ -16,6 +16,7 @@
 //! | [`store`] | SQLite, the truth |
 //! | [`index`] | Tantivy, derived and disposable |
 //! | [`recall`] | from a question to lines worth their tokens |
+//! | [`mcp`] | the same answers as tools, for the assistant to ask |
 //! | [`cli`] | the commands |
 //!
 //! Under all of them: [`config`], [`fs`], [`clock`], [`step`], [`id`], [`log`].
@@ -28,6 +29,7 @@ pub mod drain;
 pub mod store;
 pub mod index;
 pub mod recall;
+pub mod mcp;
 pub mod cli;
 pub mod config;
 pub mod fs;

@@ -7,6 +7,7 @@ mod exit;
 mod import;
 mod index;
 mod inspect;
+mod mcp;
 mod output;
 mod project;
 mod scope;
@@ -61,6 +62,8 @@ enum Command {
     Config(config::Args),
     /// List projects
     Project(project::Args),
+    /// Serve memory to the host as tools (MCP over stdin and stdout)
+    Mcp(mcp::Args),
 }
 
 /// Runs the command line of this process.
@@ -97,6 +100,11 @@ fn run(command: Command) -> Result<Exit, Failure> {
             log::panics("drain");
             drain::run(&home, &args)
         }
+        Command::Mcp(args) => {
+            log::open(&home, "mcp");
+            log::panics("mcp");
+            mcp::run(&home, &args)
+        }
         command => {
             log::open(&home, "cli");
             read(&home, command).inspect_err(|failure| failure.note(&home))
@@ -115,6 +123,6 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Inspect(args) => inspect::run(home, &args),
         Command::Index(args) => index::run(home, &args),
         Command::Project(args) => project::run(home, &args),
-        Command::Demo(_) | Command::Config(_) | Command::Drain(_) => Ok(Exit::Usage),
+        Command::Demo(_) | Command::Config(_) | Command::Drain(_) | Command::Mcp(_) => Ok(Exit::Usage),
     }
 }

@@ -29,15 +29,10 @@ fn of_directory(home: &Home, directory: &Path) -> Result<String, Failure> {
 }
 
 fn named(home: &Home, wanted: &str, known: &[ProjectRow]) -> Result<String, Failure> {
-    if let Some(project) = known.iter().find(|p| p.id == wanted) {
-        return Ok(project.id.clone());
-    }
-    let same: Vec<&ProjectRow> = known.iter().filter(|p| p.name == wanted).collect();
-    match same.as_slice() {
-        [one] => return Ok(one.id.clone()),
+    match ProjectRow::named(known, wanted).as_slice() {
+        [one] => return Ok((*one).to_owned()),
         [] => {}
-        several => {
-            let ids: Vec<&str> = several.iter().map(|p| p.id.as_str()).collect();
+        ids => {
             return Err(Failure::new(format!("several projects are named {wanted}"))
                 .hint(format!("use one of: {}", ids.join(", ")))
                 .exit(Exit::Usage));

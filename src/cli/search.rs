@@ -179,25 +179,12 @@ fn print(hit: &Hit, with_project: bool) {
     output::say("");
 }
 
-/// A date, a time, or an age. Units of the result: milliseconds.
+/// Units of the result: milliseconds.
 fn parse_since(text: &str) -> Result<i64, Failure> {
-    let usage = || {
+    let at = clock::since(text).ok_or_else(|| {
         Failure::new(format!("--since {text} is neither a time nor an age"))
             .hint("--since 2026-11-30, --since 2026-11-30T12:00:00Z, --since 3d, --since 12h")
             .exit(Exit::Usage)
-    };
-    if let Some(at) = clock::parse(text).or_else(|| clock::parse(&format!("{text}T00:00:00Z"))) {
-        return Ok(at.0);
-    }
-    let split = text.len().saturating_sub(1);
-    let (number, unit) = text.split_at_checked(split).ok_or_else(usage)?;
-    let count: i64 = number.parse().map_err(|_| usage())?;
-    let unit_ms = match unit {
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        "w" => 604_800_000,
-        _ => return Err(usage()),
-    };
-    Ok(clock::now().0.saturating_sub(count.saturating_mul(unit_ms)))
+    })?;
+    Ok(at.0)
 }

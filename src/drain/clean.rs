@@ -27,7 +27,7 @@ pub(super) fn clean(
     let time_ms = raw.timestamp.as_deref().and_then(clock::parse).map(|t| t.0);
     let id = identity(&raw, place);
     let blocks: Vec<Block> = raw.blocks.into_iter().map(|block| clean_block(block, &mut say)).collect();
-    let (speaker, scored) = (raw.speaker.name(), !raw.is_summary);
+    let (speaker, scored) = (raw.speaker.name(), !raw.is_summary && !is_question_to_us(&blocks));
     let mut terms: Vec<String> =
         store::telling(speaker, scored, &blocks).flat_map(index::tokens::terms).collect();
     terms.sort_unstable();
@@ -117,6 +117,17 @@ fn drop_end(text: &str) -> &str {
     let to = (0..=to).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let rest = text.get(..to).unwrap_or_default();
     rest.rfind(char::is_whitespace).and_then(|at| rest.get(..at)).unwrap_or_default()
+}
+
+/// A call of our own tools: scored, the words of a question would be the best answer to the same question asked again (D14).
+fn is_question_to_us(blocks: &[Block]) -> bool {
+    let ours = |name: &str| {
+        let tool = name.strip_prefix("mcp__").and_then(|rest| rest.rsplit_once("__"));
+        tool.is_some_and(|(server, tool)| {
+            tool.starts_with("memory_") && (server == "sinker" || server.ends_with("_sinker"))
+        })
+    };
+    !blocks.is_empty() && blocks.iter().all(|block| matches!(block, Block::Use { name, .. } if ours(name)))
 }
 
 /// A prompt that is wholly private, or wholly our own context come back, begins no turn.

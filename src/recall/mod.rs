@@ -31,4 +31,5 @@ mod shown;
 pub use ask::{Answer, Ask, By, Deadline, Hit, Line, RecallError};
 pub use clean::clean;
 pub use inject::{Inject, Moment, inject};
-pub use search::search;
+pub use render::{FENCE_CHARS, enclose};
+pub use search::{published, search};

@@ -196,7 +196,6 @@ pub(super) fn fenced(
     budget: usize,
 ) -> Option<(String, Vec<Block>)> {
     let budget = budget.min(HOST_UNITS);
-    let prefix = secret.fence_prefix();
     let mut chars = size.frame_chars();
     let mut taken: Vec<Block> = Vec::new();
     for block in blocks {
@@ -212,8 +211,17 @@ pub(super) fn fenced(
     for (n, block) in taken.iter().enumerate() {
         body.push_str(&format!("[{}] {}\n", n + 1, block.text));
     }
-    let fence = format!("sinker-memory-{prefix}{}", secret.fence_suffix(&body));
-    Some((format!("<{fence}>\n{body}</{fence}>"), taken))
+    Some((enclose(&body, secret), taken))
+}
+
+/// What [`enclose`] adds: `<sinker-memory-` + 16 + `>\n`, `</sinker-memory-` + 16 + `>`.
+pub const FENCE_CHARS: usize = 15 + 16 + 2 + 16 + 16 + 1;
+
+/// Puts whole lines, each cleaned, between the two ends of a fence that only this installation can make: what is given to a model is
+/// data (D14), and is known again when a transcript brings it back.
+pub fn enclose(body: &str, secret: &Secret) -> String {
+    let fence = format!("sinker-memory-{}{}", secret.fence_prefix(), secret.fence_suffix(body));
+    format!("<{fence}>\n{body}</{fence}>")
 }
 
 #[cfg(test)]

@@ -6,9 +6,18 @@ use super::excerpt;
 use super::query::{Query, analyse};
 use super::rank::{Ranked, Ranker};
 use super::scope::{Docs, time};
+use crate::config::Home;
 use crate::index::{Reader, Stored, fold_path};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tantivy::{DocAddress, SegmentReader, TantivyError};
+
+/// Opens the published index, for those who ask through recall alone; `None` when there is none that this version can read.
+pub fn published(home: &Home) -> Result<Option<Reader>, RecallError> {
+    // A damaged file can make Tantivy panic where it could fail.
+    let opened = catch_unwind(AssertUnwindSafe(|| Reader::open(home)));
+    let damaged = || TantivyError::InternalError("the index is damaged".to_owned());
+    Ok(opened.map_err(|_| damaged())??)
+}
 
 /// Answers a question. Errors: [`RecallError`]; a question that finds nothing is an empty answer.
 pub fn search(reader: &Reader, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
@@ -83,7 +92,12 @@ fn read(reader: &Reader, ranked: Vec<Ranked>, limit: usize) -> Result<Vec<(Ranke
 fn newest(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
     let mut found = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
-        let docs: Vec<_> = match filter(reader, segment, ask)? {
+        let mut docs = filter(reader, segment, ask)?;
+        if ask.kind.is_none() {
+            // These carry a profile only, and are no answer.
+            docs = docs.drop(segment, reader.fields().kind, "session")?;
+        }
+        let docs: Vec<_> = match docs {
             Docs::All => segment.doc_ids_alive().collect(),
             Docs::Only(docs) => docs,
         };

@@ -135,6 +135,32 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Bytes of a session's files, as they are now, that are not stored to their end; `None` for one that has no file yet.
+    pub fn unread(&self, session: &str) -> Result<Option<u64>, StoreError> {
+        let files = self.session_files(session)?;
+        let mut unread = None;
+        for path in &files {
+            let size = path.symlink_metadata().map_or(0, |m| m.len());
+            let settled = self.file(path)?.map_or(0, |state| state.settled);
+            unread = Some(unread.unwrap_or(0) + size.saturating_sub(settled));
+        }
+        Ok(unread)
+    }
+
+    /// Files of a project whose size, as seen last, lies beyond the cursor, and the bytes beyond it.
+    pub fn behind_in(&self, project: &str) -> Result<(u64, u64), StoreError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT count(*), coalesce(sum(f.size - f.settled), 0) FROM files f WHERE f.size > f.settled AND f.gone = 0
+               AND EXISTS (SELECT 1 FROM file_sessions fs JOIN sessions s ON s.n = fs.session WHERE fs.file = f.n AND s.project = ?1)",
+        )?;
+        Ok(query.query_row([project], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))?)
+    }
+
+    /// From now on a lock that another process holds, as it does while it repairs a journal, fails this reader after `limit`.
+    pub fn wait_at_most(&self, limit: std::time::Duration) -> Result<(), StoreError> {
+        Ok(self.connection.busy_timeout(limit)?)
+    }
+
     /// A timeline, oldest first, at most `limit` documents. Empty when what it is taken of is not known.
     pub fn timeline(&self, of: &Timeline, limit: usize) -> Result<Vec<Document>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -106,6 +106,16 @@ pub struct ProjectRow {
     pub last: Option<String>,
 }
 
+impl ProjectRow {
+    /// The ids of those that `wanted` names: one of that id, else all of that name.
+    pub fn named<'a>(known: &'a [Self], wanted: &str) -> Vec<&'a str> {
+        if let Some(project) = known.iter().find(|p| p.id == wanted) {
+            return vec![&project.id];
+        }
+        known.iter().filter(|p| p.name == wanted).map(|p| p.id.as_str()).collect()
+    }
+}
+
 impl Write<'_> {
     /// Finds or makes a session's row, and takes over what is new. Returns its number. Errors: [`StoreError`].
     pub fn session(&mut self, facts: &SessionFacts) -> Result<i64, StoreError> {

@@ -21,6 +21,7 @@ mod faults;
 mod frozen;
 mod hook;
 mod notice;
+mod mcp;
 mod order;
 mod rewind;
 mod shapes;

@@ -17,7 +17,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("index", &[]),
     ("recall", &["index"]),
     ("vault", &[]),
-    ("mcp", &["recall", "spool"]),
+    // Of the store only its read-only `Reader`: a long text, a session's neighbours and what is not stored yet are not in the index.
+    ("mcp", &["recall", "spool", "store"]),
     ("view", &["recall", "spool"]),
     ("hub", &[]),
     ("install", &[]),

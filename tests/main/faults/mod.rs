@@ -7,6 +7,7 @@ mod index;
 mod kernel;
 mod life;
 mod log;
+mod mcp;
 mod poison;
 mod power;
 mod recall;

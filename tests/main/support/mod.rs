@@ -3,6 +3,7 @@
 #[cfg(feature = "failpoints")]
 mod disk;
 mod kernel;
+mod mcp;
 mod payload;
 mod root;
 mod run;
@@ -12,6 +13,7 @@ mod wait;
 #[cfg(feature = "failpoints")]
 pub use disk::{Record, Seed};
 pub use kernel::{Mount, anon_mib, bytes_read, hits, inject, run_to_end};
+pub use mcp::McpClient;
 pub use payload::{Fixture, aim, fixtures, payload};
 pub use root::{fifo, is_root, long, shell};
 pub use run::{Out, Running, to_end};

@@ -128,6 +128,15 @@ impl Transcript {
         )
     }
 
+    /// A tool's result whose content is a list of parts.
+    pub fn raw_result(&mut self, id: &str, content: &Value) -> &mut Self {
+        self.user(
+            json!({"role": "user", "content": [{"tool_use_id": id, "type": "tool_result", "content": content}]}),
+            json!({"toolUseResult": content}),
+            true,
+        )
+    }
+
     /// A tool's failure.
     pub fn fails(&mut self, id: &str, text: &str) -> &mut Self {
         let source = self.parent.clone();
