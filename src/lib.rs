@@ -17,6 +17,7 @@
 //! | [`index`] | Tantivy, derived and disposable |
 //! | [`recall`] | from a question to lines worth their tokens |
 //! | [`mcp`] | the same answers as tools, for the assistant to ask |
+//! | [`service`] | the drainer as a service of systemd or launchd |
 //! | [`cli`] | the commands |
 //!
 //! Under all of them: [`config`], [`fs`], [`clock`], [`step`], [`id`], [`log`].
@@ -30,6 +31,7 @@ pub mod store;
 pub mod index;
 pub mod recall;
 pub mod mcp;
+pub mod service;
 pub mod cli;
 pub mod config;
 pub mod fs;

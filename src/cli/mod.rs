@@ -12,6 +12,7 @@ mod output;
 mod project;
 mod scope;
 mod search;
+mod service;
 mod sessions;
 mod show;
 mod status;
@@ -64,6 +65,8 @@ enum Command {
     Project(project::Args),
     /// Serve memory to the host as tools (MCP over stdin and stdout)
     Mcp(mcp::Args),
+    /// Keep a drainer running from the login on, as a service of the user's own
+    Service(service::Args),
 }
 
 /// Runs the command line of this process.
@@ -123,6 +126,7 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Inspect(args) => inspect::run(home, &args),
         Command::Index(args) => index::run(home, &args),
         Command::Project(args) => project::run(home, &args),
+        Command::Service(args) => service::run(home, &args),
         Command::Demo(_) | Command::Config(_) | Command::Drain(_) | Command::Mcp(_) => Ok(Exit::Usage),
     }
 }

@@ -25,6 +25,7 @@ mod mcp;
 mod order;
 mod rewind;
 mod shapes;
+mod service;
 mod spool;
 mod support;
 mod tidy;
