@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(look(&path, "other").unwrap(), Installed::Older);
         assert!(write(&path, &format!("{text}More=1\n")).unwrap());
         assert!(remove(&path).unwrap() && !path.exists());
-        std::fs::write(&path, "[Service]\nExecStart=/bin/true\n").unwrap();
+        fs::replace(&path, b"[Service]\nExecStart=/bin/true\n", Sync::No).unwrap();
         assert!(matches!(write(&path, &text), Err(ServiceError::Foreign(_))));
         assert!(matches!(remove(&path), Err(ServiceError::Foreign(_))));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[Service]\nExecStart=/bin/true\n");
