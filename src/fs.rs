@@ -94,6 +94,43 @@ pub fn replace(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
     }
 }
 
+/// Replaces a file of the user's through `tmp`, a neighbour of it that must not exist: with this mode, and this owner where the system allows it.
+///
+/// `Ok(false)`: `as_before`, asked at the last moment, said that the file is no longer what the bytes were made from; nothing was changed.
+/// Synced. Errors: any step; `tmp` is then removed as far as possible.
+pub fn replace_if(
+    path: &Path,
+    tmp: &Path,
+    bytes: &[u8],
+    mode: u32,
+    owner: Option<(u32, u32)>,
+    as_before: impl FnOnce() -> bool,
+) -> Result<bool, FsError> {
+    let written = write_new(tmp, bytes, Sync::Yes).and_then(|()| dress(tmp, mode, owner));
+    let done = written.and_then(|()| if as_before() { rename(tmp, path).map(|()| true) } else { Ok(false) });
+    if !matches!(done, Ok(true)) {
+        #[allow(clippy::disallowed_methods, reason = "clean-up of a failed step is not a step")]
+        drop(std::fs::remove_file(tmp));
+        return done;
+    }
+    path.parent().map_or(Ok(()), sync_dir).map(|()| true)
+}
+
+/// Gives a file its mode and, as far as we may, its owner.
+fn dress(path: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), FsError> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    if let Some((user, group)) = owner {
+        let own = path.symlink_metadata().at("look at", path)?;
+        if (own.uid(), own.gid()) != (user, group) {
+            // Only root may give files away; a user keeps what is theirs.
+            std::os::unix::fs::lchown(path, Some(user), Some(group)).ok();
+        }
+    }
+    step("fs::mode")
+        .and_then(|()| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)))
+        .at("set the mode of", path)
+}
+
 /// Creates a file that must not exist yet (`O_EXCL`), mode 0600. Errors: `AlreadyExists` and the rest.
 pub fn create_new(path: &Path) -> Result<File, FsError> {
     let file = step("fs::create")
@@ -206,6 +243,29 @@ pub fn keep_private(path: &Path) -> Result<bool, FsError> {
 /// Makes a directory like [`make_private_dir`], but one that a power cut may take away again: what is in it promises nothing.
 pub fn make_passing_dir(path: &Path) -> Result<(), FsError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)
+}
+
+/// Makes a directory and its missing parents with this mode, less the process's mask; one that exists is left as it is.
+///
+/// For folders of the user's; ours are made by [`make_private_dir`].
+pub fn make_dir(path: &Path, mode: u32) -> Result<(), FsError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    step("fs::make_dir")
+        .and_then(|()| DirBuilder::new().recursive(true).mode(mode).create(path))
+        .at("create directory", path)?;
+    did(Did::MakeDir(path));
+    sync_name(path)
+}
+
+/// Removes a directory if it is empty; `Ok(false)` when it is not. One that is already gone is fine.
+pub fn remove_empty_dir(path: &Path) -> Result<bool, FsError> {
+    match step("fs::remove_dir").and_then(|()| std::fs::remove_dir(path)) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        done => done.map(|()| did(Did::RemoveTree(path))).map(|()| true).at("remove", path),
+    }
 }
 
 /// Syncs the folder that a new directory lies in: a synced file in a directory that a power cut takes away is no promise kept.

@@ -17,6 +17,7 @@
 //! | [`index`] | Tantivy, derived and disposable |
 //! | [`recall`] | from a question to lines worth their tokens |
 //! | [`mcp`] | the same answers as tools, for the assistant to ask |
+//! | [`install`] | entries in the host's settings, the plugin |
 //! | [`service`] | the drainer as a service of systemd or launchd |
 //! | [`cli`] | the commands |
 //!
@@ -31,6 +32,7 @@ pub mod store;
 pub mod index;
 pub mod recall;
 pub mod mcp;
+pub mod install;
 pub mod service;
 pub mod cli;
 pub mod config;

@@ -94,6 +94,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     output::say("\nNext:");
     output::say("  scripts/dist                     build the binary to install");
+    output::say(
+        "  sinker install                   enter it in Claude Code's settings; `sinker uninstall` undoes it",
+    );
     output::say("  sinker import                    take in what Claude Code has kept so far");
     output::say("  sinker search WORDS --all        look through it");
     output::say("  sinker status                    see whether everything is stored");

@@ -7,6 +7,7 @@ mod exit;
 mod import;
 mod index;
 mod inspect;
+mod install;
 mod mcp;
 mod output;
 mod project;
@@ -17,6 +18,7 @@ mod sessions;
 mod show;
 mod status;
 mod timeline;
+mod uninstall;
 
 use crate::config::Home;
 use crate::log;
@@ -41,6 +43,10 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 nothing found or not yet, 4 refused (ne
 enum Command {
     /// Show the whole way on shipped sessions, in a temporary home
     Demo(demo::Args),
+    /// Enter Sinker in Claude Code's settings: hooks and MCP server
+    Install(install::Args),
+    /// Take it out again
+    Uninstall(uninstall::Args),
     /// Find past work
     Search(search::Args),
     /// Show one document whole
@@ -98,6 +104,9 @@ fn run(command: Command) -> Result<Exit, Failure> {
             .hint("SINKER_HOME=/path sinker status"));
     };
     match command {
+        // No log: an uninstall must not leave a data directory behind that it has just removed.
+        Command::Install(args) => install::run(&home, &args),
+        Command::Uninstall(args) => uninstall::run(&home, &args),
         Command::Drain(args) => {
             log::open(&home, "drain");
             log::panics("drain");
@@ -127,6 +136,11 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Index(args) => index::run(home, &args),
         Command::Project(args) => project::run(home, &args),
         Command::Service(args) => service::run(home, &args),
-        Command::Demo(_) | Command::Config(_) | Command::Drain(_) | Command::Mcp(_) => Ok(Exit::Usage),
+        Command::Demo(_)
+        | Command::Config(_)
+        | Command::Drain(_)
+        | Command::Mcp(_)
+        | Command::Install(_)
+        | Command::Uninstall(_) => Ok(Exit::Usage),
     }
 }

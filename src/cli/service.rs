@@ -4,6 +4,7 @@ use super::Exit;
 use super::exit::Failure;
 use super::output::{self, Paint};
 use crate::config::Home;
+use crate::install::Program;
 use crate::service::{self, Installed, Kind, Manager, Service, ServiceError};
 use clap::Subcommand;
 use serde_json::json;
@@ -49,8 +50,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
 
 /// This binary, with the paths as they are resolved now.
 pub(super) fn wanted(home: &Home) -> Result<Service, Failure> {
-    let own = std::env::current_exe().and_then(std::fs::canonicalize);
-    let program = own.map_err(|e| Failure::new(format!("cannot tell where this program lies: {e}")))?;
+    let program = Program::own()?;
     let mut environment = vec![("SINKER_HOME".to_owned(), home.root().to_path_buf())];
     for name in ["SINKER_CONFIG", "CLAUDE_CONFIG_DIR"] {
         let value = std::env::var_os(name).filter(|v| !v.is_empty());
@@ -58,7 +58,7 @@ pub(super) fn wanted(home: &Home) -> Result<Service, Failure> {
             environment.push((name.to_owned(), path));
         }
     }
-    Ok(Service { program, environment })
+    Ok(Service { program: program.path.into(), environment })
 }
 
 fn install(home: &Home, kind: Kind, manager: Manager, path: &Path, how: &How) -> Result<Exit, Failure> {

@@ -136,7 +136,7 @@ fn set(name: &str) -> Option<std::ffi::OsString> {
 }
 
 /// The user's config file: `$SINKER_CONFIG`, else `$XDG_CONFIG_HOME/sinker/config.toml`, else `~/.config/sinker/config.toml`.
-pub(super) fn user_config() -> Option<PathBuf> {
+pub fn user_config() -> Option<PathBuf> {
     if let Some(path) = set("SINKER_CONFIG") {
         return std::path::absolute(path).ok();
     }
@@ -145,9 +145,19 @@ pub(super) fn user_config() -> Option<PathBuf> {
     Some(base.join("sinker/config.toml"))
 }
 
-/// The host's transcript root: `$CLAUDE_CONFIG_DIR/projects`, else `~/.claude/projects`.
+/// The host's folder, where its settings lie: `$CLAUDE_CONFIG_DIR`, else `~/.claude`.
+pub fn host_folder() -> Option<PathBuf> {
+    let base = set("CLAUDE_CONFIG_DIR").and_then(|dir| std::path::absolute(dir).ok());
+    base.or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".claude")))
+}
+
+/// The file in which the host keeps its MCP servers and its projects: `.claude.json` in `$CLAUDE_CONFIG_DIR`, else in the home.
+pub fn host_state() -> Option<PathBuf> {
+    let base = set("CLAUDE_CONFIG_DIR").and_then(|dir| std::path::absolute(dir).ok());
+    base.or_else(|| set("HOME").map(PathBuf::from)).map(|dir| dir.join(".claude.json"))
+}
+
+/// The host's transcript root: `projects` in its folder.
 pub(super) fn host_root() -> Option<PathBuf> {
-    let base = set("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-    let base = base.or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".claude")))?;
-    Some(base.join("projects"))
+    host_folder().map(|folder| folder.join("projects"))
 }

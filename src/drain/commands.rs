@@ -1,6 +1,6 @@
 //! Asking a running drainer to do something, through the spool, and waiting for its answer under `state/replies`.
 
-use super::{DrainError, lock};
+use super::{DrainError, Lock, lock};
 use crate::clock;
 use crate::config::Home;
 use crate::fs::{self, Sync};
@@ -42,13 +42,7 @@ pub fn ask(
         let what = format!("{} is not UTF-8; it can be imported when no drainer runs", path.display());
         return Err(DrainError::Start(what));
     }
-    let mut random = [0; 8];
-    getrandom::fill(&mut random)
-        .map_err(|_| DrainError::Start("no random bytes from the system".to_owned()))?;
-    let id = crate::id::hex(&random);
-    let command = spool::Command { v: spool::FORMAT, verb: verb.to_owned(), id: id.clone(), paths, project };
-    let time_ms = u64::try_from(clock::now().0).unwrap_or(0);
-    let published = spool::command(home, time_ms, &command)?;
+    let (id, published) = publish(home, verb, paths, project)?;
     let answer = reply_path(home, &id);
     let mut alone = 0;
     let (_keep, never) = crossbeam_channel::bounded::<()>(1);
@@ -66,6 +60,49 @@ pub fn ask(
         }
         never.recv_timeout(Duration::from_millis(50)).ok();
     }
+}
+
+/// Publishes a command. Returns its id and the file.
+fn publish(
+    home: &Home,
+    verb: &str,
+    paths: Vec<PathBuf>,
+    project: Option<String>,
+) -> Result<(String, PathBuf), DrainError> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|_| DrainError::Start("no random bytes from the system".to_owned()))?;
+    let id = crate::id::hex(&random);
+    let command = spool::Command { v: spool::FORMAT, verb: verb.to_owned(), id: id.clone(), paths, project };
+    let time_ms = u64::try_from(clock::now().0).unwrap_or(0);
+    let published = spool::command(home, time_ms, &command)?;
+    Ok((id, published))
+}
+
+/// Asks the drainer that runs to end, waits, and takes its lock, so that no other begins as long as it is held.
+///
+/// Errors: [`DrainError::Locked`] when it has not ended within `limit`; the request is then taken back.
+pub fn end(home: &Home, limit: Duration) -> Result<Lock, DrainError> {
+    match Lock::take(home) {
+        Err(DrainError::Locked(_)) => {}
+        taken => return taken,
+    }
+    let (id, published) = publish(home, "stop", Vec::new(), None)?;
+    let watch = clock::Stopwatch::start();
+    let (_keep, never) = crossbeam_channel::bounded::<()>(1);
+    let taken = loop {
+        match Lock::take(home) {
+            Err(DrainError::Locked(_)) if !watch.left(limit).is_zero() => {
+                never.recv_timeout(Duration::from_millis(50)).ok();
+            }
+            taken => break taken,
+        }
+    };
+    let claimed = home.spool_cur().join(published.file_name().unwrap_or_default());
+    for left in [published, claimed, reply_path(home, &id)] {
+        fs::remove(&left)?;
+    }
+    taken
 }
 
 /// Writes the answer to a command. Errors: those of `fs`.

@@ -170,6 +170,11 @@ impl Drainer {
                 self.order(Order::Rebuild(command.id))?;
                 return Ok(Vec::new());
             }
+            "stop" => {
+                self.reply(&command.id, &path, &Reply::default());
+                // As when the binary was replaced: what is in work is finished, what waits is left to the next drainer.
+                return Ok(vec![Event::Replaced]);
+            }
             verb => {
                 let error = Some(format!("this version knows no command {verb}"));
                 self.reply(&command.id, &path, &Reply { error, ..Reply::default() });

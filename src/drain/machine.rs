@@ -5,7 +5,7 @@
 //! | Running | woken, scan due | Running | scan the spool |
 //! | Running | requests | Running | read as many files as may be in work |
 //! | Running | finished | Running | read the next; once all is done in `Once` and `Import`: finish |
-//! | Running | first signal, our binary was replaced, nothing came for `idle_exit` | Finishing | halt the reader |
+//! | Running | first signal, our binary was replaced, asked to stop, nothing came for `idle_exit` | Finishing | halt the reader |
 //! | Finishing | nothing in work | Stopped | publish, exit |
 //! | Finishing | second signal | Stopped | exit at once |
 //!

@@ -34,7 +34,7 @@ mod watch;
 mod write;
 
 pub use apart::probe;
-pub use commands::{Reply, ask};
+pub use commands::{Reply, ask, end};
 pub use figures::StatusFile;
 pub use lock::{Lock, is_held};
 pub use machine::Mode;

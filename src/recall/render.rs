@@ -70,9 +70,9 @@ impl Size {
         }
     }
 
-    /// Characters around the blocks: `<sinker-memory-` + 16 + `>\n`, label and line end, `</sinker-memory-` + 16 + `>`.
+    /// Characters around the blocks: the fence, the label and its line end.
     pub(super) fn frame_chars(self) -> usize {
-        15 + 16 + 2 + self.label().chars().count() + 1 + 16 + 16 + 1
+        FENCE_CHARS + self.label().chars().count() + 1
     }
 }
 

@@ -1,7 +1,7 @@
 //! Asking systemd or launchd. Where there is nobody to ask, as in a container or over `su`, the commands are for a person to run later.
 
-use super::process::{find_in_path, run};
 use super::{Kind, ServiceError, agent, unit};
+use crate::install::{find_in_path, run};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -108,7 +108,7 @@ impl Manager {
 
 fn ran(words: &[String]) -> Option<Output> {
     let (program, args) = words.split_first()?;
-    run(Command::new(program).args(args), LIMIT).ok().flatten()
+    run(Command::new(program).args(args), Vec::new(), LIMIT).ok().flatten()
 }
 
 fn words(words: &[&str]) -> Vec<String> {

@@ -13,7 +13,6 @@
 
 mod agent;
 mod manager;
-mod process;
 mod unit;
 
 pub use manager::Manager;

@@ -72,7 +72,7 @@ pub struct Agent {
 pub struct Command {
     /// Format version, see [`FORMAT`].
     pub v: u32,
-    /// `import` or `rebuild`.
+    /// `import`, `rebuild` or `stop`.
     pub verb: String,
     /// Names the answer: the random part of the entry's name.
     pub id: String,

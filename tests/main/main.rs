@@ -22,6 +22,7 @@ mod frozen;
 mod hook;
 mod notice;
 mod mcp;
+mod install;
 mod order;
 mod rewind;
 mod shapes;

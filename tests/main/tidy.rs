@@ -22,7 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("view", &["recall", "spool"]),
     ("hub", &[]),
     ("install", &[]),
-    ("service", &[]),
+    ("service", &["install"]),
     ("doctor", &[]),
     ("docs", &[]),
     ("config", &[]),

@@ -4,6 +4,7 @@ mod actors;
 mod drained;
 mod hook;
 mod index;
+pub mod install;
 mod kernel;
 mod life;
 mod log;

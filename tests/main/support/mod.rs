@@ -2,6 +2,7 @@
 
 #[cfg(feature = "failpoints")]
 mod disk;
+mod host;
 mod kernel;
 mod mcp;
 mod payload;

@@ -1,0 +1,60 @@
+//! Removing the data directory: only names that we give, and only where nothing else lies among them.
+
+use crate::config::Home;
+use crate::fs::{self, FsError};
+use std::path::PathBuf;
+
+/// What lies at the top of the data directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Files and folders of ours.
+    pub ours: Vec<PathBuf>,
+    /// Names that we do not give.
+    pub foreign: Vec<PathBuf>,
+}
+
+const NAMES: [&str; 9] =
+    ["spool", "index", "forgotten", "secret", "state", "vault", "log", "store.db", "drain.lock"];
+/// Beside `store.db`: its log, its shared memory, damaged ones set aside.
+const STORE: &str = "store.db";
+
+/// Looks at the data directory; empty when there is none. Errors: it cannot be listed.
+pub fn survey(home: &Home) -> Result<Survey, FsError> {
+    let mut survey = Survey::default();
+    let list = match std::fs::read_dir(home.root()) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(survey),
+        list => list.map_err(|source| FsError { what: "list", path: home.root().to_path_buf(), source })?,
+    };
+    for entry in list.filter_map(Result::ok) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let store = name.strip_prefix(STORE).is_some_and(|end| end.starts_with(['-', '.']));
+        let ours = NAMES.contains(&name.as_str()) || store || fs::is_replacement(&name);
+        if ours { survey.ours.push(entry.path()) } else { survey.foreign.push(entry.path()) }
+    }
+    survey.ours.sort();
+    survey.foreign.sort();
+    Ok(survey)
+}
+
+/// A Sinker has been at work here. A directory that `SINKER_HOME` names by mistake may hold a `log` or an `index` of somebody else's.
+pub fn is_ours(home: &Home) -> bool {
+    let install = home.state().join("install/lock");
+    [home.secret(), home.store(), home.spool_new(), install].iter().any(|path| path.exists())
+}
+
+/// Removes what is ours, then the directory if nothing else is in it; `Ok(false)` when it stays. The caller holds the drainer's lock.
+///
+/// What a kill leaves is removed by the next call. Errors: something could not be removed.
+pub fn purge(home: &Home) -> Result<bool, FsError> {
+    let survey = survey(home)?;
+    // The lock goes last: as long as it lies there and is held, no drainer begins to work on what is half gone.
+    let (lock, rest): (Vec<_>, Vec<_>) = survey.ours.into_iter().partition(|path| *path == home.lock());
+    for path in rest.iter().chain(&lock) {
+        if path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
+            fs::remove_tree(path)?;
+        } else {
+            fs::remove(path)?;
+        }
+    }
+    fs::remove_empty_dir(home.root())
+}

@@ -1,0 +1,186 @@
+//! What an install did to a settings file, and the bytes from before it: `state/install/<16 hex of the path>.{json,backup}`.
+//!
+//! ```json
+//! {"v": 1, "scope": "user", "root": "/home/dev/app", "path": "/home/dev/.claude/settings.json", "existed": true, "made_folder": false, "wrote": ["<sha256>"]}
+//! ```
+
+use super::InstallError;
+use super::place::{Held, Place, Scope};
+use crate::config::Home;
+use crate::fs::{self, Sync};
+use crate::id;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, TryLockError};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+const FORMAT: u32 = 1;
+
+/// What an install did to one file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Record {
+    v: u32,
+    scope: String,
+    /// The project's root where the install was run. Of paths that are not UTF-8 JSON holds what can be read: the name of the record tells
+    /// them apart.
+    root: String,
+    path: String,
+    /// The file itself, given back by whoever reads the record.
+    #[serde(skip)]
+    target: PathBuf,
+    /// The file was there before the first install.
+    pub existed: bool,
+    /// Its folder was not.
+    made_folder: bool,
+    /// Nor was `.mcp.json` of the project, into which the host registers the MCP server.
+    #[serde(default)]
+    made_register: bool,
+    /// Hashes of what installs wrote, or were about to write, on top of the one backup.
+    wrote: Vec<String>,
+}
+
+/// More hashes than a person installs on top of one backup; the oldest go.
+const MOST_HASHES: usize = 32;
+
+/// Held while settings are changed: of two installs at once, each would take the other's temporary file for a leftover.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes it. Errors: [`InstallError::Locked`] when somebody else has it.
+    pub fn take(home: &Home) -> Result<Self, InstallError> {
+        fs::make_private_dir(&folder(home))?;
+        let file = fs::open_in_place(&folder(home).join("lock"))?;
+        // Where locks do not work, two installs at once are the lesser fault.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(InstallError::Locked);
+        }
+        // Nobody else writes here now: what has a temporary name was left by a kill.
+        fs::remove_leftovers(&folder(home), -1, fs::is_replacement)?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn folder(home: &Home) -> PathBuf {
+    home.state().join("install")
+}
+
+fn path(home: &Home, target: &Path, end: &str) -> PathBuf {
+    let name = id::hash(&[b"settings", target.as_os_str().as_bytes()]);
+    folder(home).join(format!("{}.{end}", id::short(&name, 16)))
+}
+
+fn records(home: &Home) -> impl Iterator<Item = Record> {
+    let files =
+        std::fs::read_dir(folder(home)).into_iter().flatten().filter_map(Result::ok).map(|e| e.path());
+    files
+        .filter(|path| path.extension().is_some_and(|e| e == "json"))
+        .filter_map(|path| serde_json::from_slice(&fs::read_small(&path, 1024 * 1024).ok()??).ok())
+}
+
+/// The settings files that installs wrote and no uninstall took up yet, whatever project they belong to.
+pub fn recorded(home: &Home) -> Vec<Place> {
+    let place = |r: Record| {
+        Place::of(Scope::from_name(&r.scope)?, Path::new(&r.root)).filter(|p| *p.target() == *r.path)
+    };
+    let mut places: Vec<Place> = records(home).filter_map(place).collect();
+    places.sort_by(|a, b| a.path().cmp(b.path()));
+    places
+}
+
+fn register(root: &Path) -> PathBuf {
+    root.join(".mcp.json")
+}
+
+/// Where the bytes from before are kept.
+pub(super) fn backup_path(home: &Home, target: &Path) -> PathBuf {
+    path(home, target, "backup")
+}
+
+impl Record {
+    /// Reads the record of a file; `None` when no install wrote it. One that a newer version wrote is not used.
+    pub fn read(home: &Home, target: &Path) -> Result<Option<Self>, InstallError> {
+        let bytes = fs::read_small(&path(home, target, "json"), 1024 * 1024)?;
+        let record = bytes.and_then(|b| serde_json::from_slice::<Self>(&b).ok()).filter(|r| r.v <= FORMAT);
+        Ok(record.map(|r| Self { target: target.to_path_buf(), ..r }))
+    }
+
+    /// The record of an install that is about to write `next` over what is `held`.
+    pub fn before(home: &Home, place: &Place, held: &Held, next: &[u8]) -> Result<Self, InstallError> {
+        let known = Self::read(home, place.target())?;
+        let mut record = match known {
+            // The file is still as an install left it: the older backup stands for what was before us.
+            Some(known) if held.bytes.as_deref().is_some_and(|bytes| known.wrote(bytes)) => known,
+            // An install began and did not come to the file: the folder it made is ours.
+            Some(known) if held.bytes.is_none() && !known.existed => Self { wrote: Vec::new(), ..known },
+            _ => Self {
+                v: FORMAT,
+                scope: place.scope().name().to_owned(),
+                root: place.root().to_string_lossy().into_owned(),
+                path: place.target().to_string_lossy().into_owned(),
+                target: place.target().to_path_buf(),
+                existed: held.bytes.is_some(),
+                // Two files in a folder that was made for one: the last to go takes it along.
+                made_folder: !place.folder().is_dir()
+                    || records(home)
+                        .any(|r| r.made_folder && Path::new(&r.path).parent() == place.target().parent()),
+                made_register: place.scope() == Scope::Project && !register(place.root()).exists(),
+                wrote: Vec::new(),
+            },
+        };
+        record.wrote.push(id::sha256(next));
+        let over = record.wrote.len().saturating_sub(MOST_HASHES);
+        record.wrote.drain(..over);
+        Ok(record)
+    }
+
+    /// An install wrote these bytes.
+    pub fn wrote(&self, bytes: &[u8]) -> bool {
+        self.wrote.contains(&id::sha256(bytes))
+    }
+
+    /// Keeps record and, where this record begins a new backup, the bytes. Synced: the settings are replaced next.
+    pub fn write(&self, home: &Home, held: Option<&[u8]>) -> Result<(), InstallError> {
+        fs::make_private_dir(&folder(home))?;
+        // 1. The old record names hashes that lie on the old backup. 2. The backup is replaced. 3. A kill here, and an uninstall gives
+        //    back bytes that are not from before what it finds. So a record that does not go on is removed first.
+        if let [_one] = self.wrote.as_slice() {
+            fs::remove(&path(home, &self.target, "json"))?;
+            match held {
+                Some(bytes) => fs::replace(&backup_path(home, &self.target), bytes, Sync::Yes)?,
+                None => fs::remove(&backup_path(home, &self.target))?,
+            }
+        }
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        Ok(fs::replace(&path(home, &self.target, "json"), &json, Sync::Yes)?)
+    }
+
+    /// The bytes from before; `None` when there was no file, or they are gone.
+    pub fn backup(&self, home: &Home) -> Result<Option<Vec<u8>>, InstallError> {
+        if !self.existed {
+            return Ok(None);
+        }
+        Ok(fs::read_small(&backup_path(home, &self.target), 64 * 1024 * 1024)?)
+    }
+
+    /// Ends it: nothing of ours is in the settings any more. What was made for them and is empty goes: the folder, and the project's
+    /// register of MCP servers, which the host leaves behind.
+    pub fn forget(&self, home: &Home, place: &Place, held: &Held) -> Result<(), InstallError> {
+        let register = register(place.root());
+        if self.made_register
+            && let Ok(Some(bytes)) = fs::read_small(&register, 64 * 1024)
+            && serde_json::from_slice::<serde_json::Value>(&bytes)
+                .is_ok_and(|v| v == serde_json::json!({ "mcpServers": {} }))
+        {
+            fs::remove(&register)?;
+        }
+        if self.made_folder && held.bytes.is_none() && place.folder().is_dir() {
+            place.sweep(place.folder())?;
+            fs::remove_empty_dir(place.folder())?;
+        }
+        fs::remove(&backup_path(home, &self.target))?;
+        Ok(fs::remove(&path(home, &self.target, "json"))?)
+    }
+}

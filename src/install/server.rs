@@ -1,0 +1,127 @@
+//! The MCP server, `sinker mcp`, in the host's own register: looked up by reading, changed only through the host's command.
+
+use super::place::{Scope, project_root};
+use super::process;
+use super::program::find_in_path;
+use crate::config::host_state;
+use crate::fs;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// The name under which the server is registered; its tools are `mcp__sinker__…` to the host.
+pub const NAME: &str = "sinker";
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How the server stands in the register of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerState {
+    /// Not there.
+    Absent,
+    /// Ours, as it would be registered now.
+    Current,
+    /// Ours, under another path or with other arguments.
+    Older,
+    /// A server of somebody else's has the name.
+    Foreign,
+}
+
+/// The server of one scope.
+#[derive(Debug, Clone)]
+pub struct Server {
+    scope: Scope,
+    root: PathBuf,
+    command: String,
+}
+
+impl Server {
+    /// `here` lies in the project; `command` is the absolute path of the binary.
+    pub fn new(scope: Scope, here: &Path, command: &str) -> Self {
+        Self { scope, root: project_root(here), command: command.to_owned() }
+    }
+
+    /// Looks it up in the host's files. What cannot be read holds no server.
+    pub fn state(&self) -> ServerState {
+        let found = match self.scope {
+            Scope::Project => {
+                read(&self.root.join(".mcp.json")).and_then(|v| v.pointer("/mcpServers/sinker").cloned())
+            }
+            Scope::User => {
+                host_state().and_then(|p| read(&p)).and_then(|v| v.pointer("/mcpServers/sinker").cloned())
+            }
+            Scope::Local => host_state().and_then(|p| read(&p)).and_then(|v| {
+                let project = v.get("projects")?.get(self.root.to_string_lossy().as_ref())?;
+                project.pointer("/mcpServers/sinker").cloned()
+            }),
+        };
+        let Some(server) = found else { return ServerState::Absent };
+        let command = server.get("command").and_then(Value::as_str).unwrap_or_default();
+        let args: Vec<&str> = server
+            .get("args")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        if command == self.command && args == ["mcp"] {
+            ServerState::Current
+        } else if Path::new(command).file_name().is_some_and(|n| n == NAME) && args.first() == Some(&"mcp") {
+            ServerState::Older
+        } else {
+            ServerState::Foreign
+        }
+    }
+
+    /// The words that register it, for a person to type.
+    pub fn add_words(&self) -> Vec<String> {
+        let words = ["claude", "mcp", "add", "--scope", self.scope.name(), NAME, "--", &self.command, "mcp"];
+        words.map(str::to_owned).to_vec()
+    }
+
+    /// The words that take it out again.
+    pub fn remove_words(&self) -> Vec<String> {
+        ["claude", "mcp", "remove", "--scope", self.scope.name(), NAME].map(str::to_owned).to_vec()
+    }
+
+    /// Registers it, in the place of an older one. Errors: what the host's command said, in words.
+    pub fn add(&self) -> Result<(), String> {
+        if self.state() == ServerState::Older {
+            self.remove()?;
+        }
+        self.host(&self.add_words())
+    }
+
+    /// Takes it out of the register. Errors: as [`Server::add`].
+    pub fn remove(&self) -> Result<(), String> {
+        self.host(&self.remove_words())
+    }
+
+    fn host(&self, words: &[String]) -> Result<(), String> {
+        let Some(program) = find_in_path("claude") else {
+            return Err("there is no `claude` on the search path".to_owned());
+        };
+        let mut command = Command::new(program);
+        // The host takes the project from its working directory.
+        command.args(words.get(1..).unwrap_or_default()).current_dir(&self.root);
+        match process::run(&mut command, Vec::new(), LIMIT) {
+            Err(error) => Err(format!("`claude` cannot be started: {error}")),
+            Ok(None) => Err(format!("`claude` did not end within {} s", LIMIT.as_secs())),
+            Ok(Some(output)) if output.status.success() => Ok(()),
+            Ok(Some(output)) => {
+                let said = [output.stderr, output.stdout].concat();
+                let said = String::from_utf8_lossy(&said);
+                let first = said.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+                Err(format!("`claude` ended with {}: {first}", output.status))
+            }
+        }
+    }
+}
+
+fn read(path: &Path) -> Option<Value> {
+    // The host's file may be a link into a folder of dotfiles.
+    let path = path.canonicalize().ok()?;
+    let bytes = fs::read_small(&path, 256 * 1024 * 1024).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
