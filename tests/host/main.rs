@@ -14,7 +14,10 @@
     reason = "a test that panics says what it found; the support code is outside of #[test], where clippy cannot tell"
 )]
 
+mod citizen;
 mod events;
 mod memory;
+mod moments;
 mod rig;
 mod screen;
+mod tools;

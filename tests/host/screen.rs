@@ -17,12 +17,12 @@ fn clear_begins_another_session_and_compact_goes_on_in_it() {
         let mut t = Terminal::start(world, &[], &STILL);
         t.enter("first words");
         t.see("First answer.");
-        t.see("✻");
+        t.see("· done ");
         t.enter("/clear");
         t.see_no("First answer.");
         t.enter("second words");
         t.see("Second answer.");
-        t.see("✻");
+        t.see("· done ");
         t.enter("/compact");
         t.see("Compacted");
         t.enter("/exit");
@@ -108,7 +108,7 @@ fn resume_at_the_screen_goes_back_to_the_first_session() {
         let mut t = Terminal::start(world, &[], &STILL);
         t.enter("first words");
         t.see("First answer.");
-        t.see("✻");
+        t.see("· done ");
         t.press("\x03");
         t.see("Press Ctrl-C again");
         t.press("\x03");
@@ -116,7 +116,7 @@ fn resume_at_the_screen_goes_back_to_the_first_session() {
         let mut t = Terminal::start(world, &[], &STILL);
         t.enter("second words");
         t.see("Second answer.");
-        t.see("✻");
+        t.see("· done ");
         t.enter("/resume");
         t.see("❯ first words");
         t.press("\r");
@@ -151,7 +151,7 @@ fn what_was_rewound_stays_and_is_marked() {
         t.see("First answer.");
         t.enter("wrong words");
         t.see("Wrong answer.");
-        t.see_count("✻", 2);
+        t.see_count("· done ", 2);
         t.enter("/rewind");
         t.see("(current)");
         t.press("\x1b[A");
@@ -164,7 +164,7 @@ fn what_was_rewound_stays_and_is_marked() {
         t.see_no("wrong words");
         t.enter("right words");
         t.see("Right answer.");
-        t.see_count("✻", 2);
+        t.see_count("· done ", 2);
         t.enter("/exit");
         t.ended();
         world.drain();

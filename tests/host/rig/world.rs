@@ -2,7 +2,7 @@
 
 use super::api::Api;
 use serde_json::{Value, json};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -87,13 +87,15 @@ impl World {
     pub fn new(client: &Path) -> Self {
         let dir = tempfile::Builder::new().prefix("sinker-host-").tempdir().unwrap();
         let world = Self { dir, client: client.to_owned(), api: Api::start() };
+        std::fs::create_dir_all(world.dir.path().join("bin")).unwrap();
+        std::os::unix::fs::symlink(client, world.dir.path().join("bin/claude")).unwrap();
         for folder in [world.claude_dir(), world.project().join("src"), world.home().join(".config/sinker")] {
             std::fs::create_dir_all(folder).unwrap();
         }
         let last = KEY.chars().skip(KEY.len() - 20).collect::<String>();
         let mut state = json!({
             "hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5, "installMethod": "native",
-            "lastOnboardingVersion": "2.1.332", "lastReleaseNotesSeen": "2.1.332", "autoUpdates": false,
+            "lastOnboardingVersion": "2.1.332", "lastReleaseNotesSeen": "2.1.332",
             "customApiKeyResponses": { "approved": [last], "rejected": [] }, "projects": {},
         });
         let project = world.project().to_str().unwrap().to_owned();
@@ -138,13 +140,21 @@ impl World {
         assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
     }
 
+    /// The user's PATH: the client first.
+    fn path(&self) -> OsString {
+        let mut path = self.dir.path().join("bin").into_os_string();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        path
+    }
+
     /// Any program with the user's environment and nothing of the developer's; its directory is the project's.
     pub fn base(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .current_dir(self.project())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", self.path())
             .env("HOME", self.home())
             .env("TZ", "UTC")
             .env("LANG", "C.UTF-8")
@@ -216,9 +226,9 @@ impl World {
         );
     }
 
-    /// Enters Sinker's hooks in the user's settings.
-    pub fn install(&self) {
-        hooks(self);
+    /// Installs Sinker for the user, as the README says. Gives what it printed.
+    pub fn install(&self) -> String {
+        self.run(&["install"])
     }
 
     /// A headless session whose pointers stay in the spool: nobody drains. Gives what was said and the events, in their order.
@@ -330,40 +340,4 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool, tell: impl Fn() -> Stri
         assert!(Instant::now() < end, "{what}: not within {LIMIT:?}\n{}", tell());
         std::thread::sleep(Duration::from_millis(50));
     }
-}
-
-fn hooks(world: &World) {
-    let bin = sinker();
-    let entry = |event: &str, half: &str| {
-        let asynchronous = half == "capture";
-        json!({ "type": "command", "command": bin, "args": ["hook", "claude", event, "--only", half], "async": asynchronous, "timeout": 5 })
-    };
-    let mut all = serde_json::Map::new();
-    for (host, ours, halves) in [
-        ("SessionStart", "session-start", "cr"),
-        ("UserPromptSubmit", "user-prompt-submit", "cr"),
-        ("UserPromptExpansion", "user-prompt-expansion", "r"),
-        ("PreToolUse", "pre-tool-use", "r"),
-        ("PostToolUse", "post-tool-use", "c"),
-        ("PostToolUseFailure", "post-tool-use-failure", "cr"),
-        ("PostToolBatch", "post-tool-batch", "c"),
-        ("SubagentStart", "subagent-start", "r"),
-        ("SubagentStop", "subagent-stop", "c"),
-        ("PreCompact", "pre-compact", "c"),
-        ("PostCompact", "post-compact", "c"),
-        ("Stop", "stop", "c"),
-        ("StopFailure", "stop-failure", "c"),
-        ("SessionEnd", "session-end", "c"),
-        ("Setup", "setup", "s"),
-    ] {
-        let entries: Vec<Value> = halves
-            .chars()
-            .map(|h| match h {
-                'c' => entry(ours, "capture"),
-                _ => entry(ours, "recall"),
-            })
-            .collect();
-        all.insert(host.to_owned(), json!([{ "hooks": entries }]));
-    }
-    write(&world.claude_dir().join("settings.json"), &json!({ "hooks": all }).to_string());
 }
