@@ -19,8 +19,8 @@ const AFTER: &str = "Examples:
   sinker install --plugin ~/sinker-plugin
   sinker uninstall                   takes everything out again
 
-Settings are edited by the smallest change and kept in the data directory as they were. Comments, a key twice or anything
-else in doubt: nothing is changed, and what to add is printed.";
+Settings get the smallest edit; how they were is kept in the data directory. Where they are
+in doubt (comments, a key twice), nothing is changed, and what to add is printed.";
 
 /// Enter Sinker in Claude Code's settings: hooks and MCP server; a second run changes nothing.
 #[derive(clap::Args)]
@@ -308,8 +308,9 @@ impl Told {
         if !files.is_empty() {
             let size = output::size(bytes);
             self.line(&format!(
-                "{} transcripts of past sessions are here ({size}): `sinker import` takes them in",
-                files.len()
+                "{} transcript{} of past sessions lie here ({size}): `sinker import` takes them in",
+                files.len(),
+                if files.len() == 1 { "" } else { "s" }
             ));
         }
     }
@@ -339,6 +340,9 @@ impl From<InstallError> for Failure {
             }
             InstallError::Busy(_) => {
                 Self::new(what).hint("end the sessions that change settings, and run this again")
+            }
+            InstallError::Newer(_) => {
+                Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
             }
             InstallError::Locked => Self::new(what).hint("wait for it to end").exit(Exit::Refused),
             InstallError::Fs(error) => Self::new(error.to_string()).hint(

@@ -16,7 +16,8 @@ const AFTER: &str = "Examples:
   sinker uninstall                   takes the entries out, wherever an install has put them
   sinker uninstall --purge           removes what was remembered as well
 
-A settings file that nobody changed since the install comes back byte for byte. Claude Code's own transcripts stay.";
+Settings that nobody changed since the install come back byte for byte. Claude Code's own
+transcripts stay.";
 
 /// A drainer ends within seconds; one that writes a large transaction may take longer.
 const DRAINER_ENDS: Duration = Duration::from_secs(30);

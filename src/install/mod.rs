@@ -64,6 +64,9 @@ pub enum InstallError {
     /// Somebody else wrote them each time between our reading and our writing.
     #[error("{} is being written by another program; nothing was changed", .0.display())]
     Busy(PathBuf),
+    /// A newer version keeps the record of what was before; nothing was changed.
+    #[error("{} was written by a newer version", .0.display())]
+    Newer(PathBuf),
     /// Another install or uninstall is at work.
     #[error("another install or uninstall is at work")]
     Locked,
@@ -79,7 +82,7 @@ pub struct Done {
     pub path: PathBuf,
     /// The entries.
     pub edited: Edited,
-    /// The bytes from before, in our data directory.
+    /// The bytes from before, in our data directory; `None` when there was no file.
     pub backup: Option<PathBuf>,
     /// An uninstall gave the bytes from before the install back, or removed the file that was not there before.
     pub restored: bool,
@@ -104,8 +107,7 @@ pub fn install(
         let document = understood(place, &held)?;
         let edited = document.with(wanted, command).map_err(|doubt| in_doubt(place, doubt))?;
         if !edited.is_change() || dry {
-            let backup =
-                Record::read(home, place.target())?.map(|_| record::backup_path(home, place.target()));
+            let backup = Record::read(home, place.target())?.and_then(|record| record.backup_file(home));
             return Ok(Done { path: place.path().to_path_buf(), edited, backup, restored: false });
         }
         place.check_writable(&held)?;
@@ -113,7 +115,7 @@ pub fn install(
         let record = Record::before(home, place, &held, &edited.bytes)?;
         record.write(home, held.bytes.as_deref())?;
         if place.write(&held, &edited.bytes)? == Wrote::Whole {
-            let backup = Some(record::backup_path(home, place.target()));
+            let backup = record.backup_file(home);
             return Ok(Done { path: place.path().to_path_buf(), edited, backup, restored: false });
         }
     }

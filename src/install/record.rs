@@ -95,15 +95,23 @@ fn register(root: &Path) -> PathBuf {
 }
 
 /// Where the bytes from before are kept.
-pub(super) fn backup_path(home: &Home, target: &Path) -> PathBuf {
+fn backup_path(home: &Home, target: &Path) -> PathBuf {
     path(home, target, "backup")
 }
 
 impl Record {
-    /// Reads the record of a file; `None` when no install wrote it. One that a newer version wrote is not used.
+    /// Reads the record of a file; `None` when no install wrote it. Errors: a newer version wrote it, and it is left as it is (D11).
     pub fn read(home: &Home, target: &Path) -> Result<Option<Self>, InstallError> {
-        let bytes = fs::read_small(&path(home, target, "json"), 1024 * 1024)?;
-        let record = bytes.and_then(|b| serde_json::from_slice::<Self>(&b).ok()).filter(|r| r.v <= FORMAT);
+        #[derive(Deserialize)]
+        struct Version {
+            v: u64,
+        }
+        let path = path(home, target, "json");
+        let Some(bytes) = fs::read_small(&path, 1024 * 1024)? else { return Ok(None) };
+        if serde_json::from_slice::<Version>(&bytes).is_ok_and(|version| version.v > u64::from(FORMAT)) {
+            return Err(InstallError::Newer(path));
+        }
+        let record = serde_json::from_slice::<Self>(&bytes).ok();
         Ok(record.map(|r| Self { target: target.to_path_buf(), ..r }))
     }
 
@@ -163,6 +171,11 @@ impl Record {
             return Ok(None);
         }
         Ok(fs::read_small(&backup_path(home, &self.target), 64 * 1024 * 1024)?)
+    }
+
+    /// The file that keeps them; `None` when there was none.
+    pub fn backup_file(&self, home: &Home) -> Option<PathBuf> {
+        self.existed.then(|| backup_path(home, &self.target))
     }
 
     /// Ends it: nothing of ours is in the settings any more. What was made for them and is empty goes: the folder, and the project's

@@ -296,7 +296,7 @@ fn past_sessions_are_offered_until_they_are_stored() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("a.jsonl"), "{\"type\":\"mode\"}\n").unwrap();
     let out = sandbox.hosted(&["install"]);
-    assert!(out.stdout.contains("1 transcripts") && out.stdout.contains("`sinker import`"), "{out}");
+    assert!(out.stdout.contains("1 transcript of") && out.stdout.contains("`sinker import`"), "{out}");
     sandbox.drain_once();
     let out = sandbox.hosted(&["install"]);
     assert!(!out.stdout.contains("`sinker import`"), "{out}");

@@ -447,3 +447,20 @@ fn f82_another_folder_of_the_hosts_is_heard() {
     assert_eq!(run(&["uninstall"]).code, Some(0));
     assert!(!other.join("settings.json").exists());
 }
+
+#[test]
+fn f81_a_record_of_a_newer_version_is_left_and_nothing_is_changed() {
+    let sandbox = Sandbox::new().with_host();
+    std::fs::write(sandbox.settings(), "{}").unwrap();
+    sandbox.hosted_json(0, &["install"]);
+    let after = std::fs::read(sandbox.settings()).unwrap();
+    let folder = std::fs::read_dir(sandbox.at("state/install")).unwrap().map(|e| e.unwrap().path());
+    let record = folder.into_iter().find(|p| p.extension().is_some_and(|e| e == "json")).unwrap();
+    std::fs::write(&record, "{\"v\":99,\"everything\":\"is new\"}").unwrap();
+    assert_eq!(sandbox.hosted(&["uninstall"]).code, Some(4));
+    assert_eq!(std::fs::read(sandbox.settings()).unwrap(), after);
+    std::fs::write(sandbox.settings(), "{}").unwrap();
+    assert_eq!(sandbox.hosted(&["install"]).code, Some(4));
+    assert_eq!(std::fs::read_to_string(sandbox.settings()).unwrap(), "{}");
+    assert_eq!(std::fs::read_to_string(&record).unwrap(), "{\"v\":99,\"everything\":\"is new\"}");
+}
