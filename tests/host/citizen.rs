@@ -1,7 +1,7 @@
 //! Installed once, undone by one command: settings, MCP server, plugin, in the client itself.
 
 use crate::rig::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A person's own settings, in their own style.
 const SETTINGS: &str = "{\n\t\"model\": \"claude-opus-5-5\",\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"true\" } ] }\n\t\t]\n\t},\n\t\"env\": { \"HARBOR\": \"1\" }\n}\n";
@@ -82,7 +82,5 @@ fn a_person_who_has_settings_in_the_project_too_is_captured_once() {
         world.api.turn("first words", &[vec![text("First answer.")]]);
         let (_, events) = world.events_of("first words", &[]);
         assert_rang(&events, "session-start(startup) user-prompt-submit stop? session-end(other)");
-        let doctor: Vec<Value> = world.json(&["doctor"]);
-        assert!(doctor.iter().any(|c| c["ok"] == json!(false) || c["ok"] == json!(true)));
     });
 }

@@ -16,6 +16,8 @@
 
 mod citizen;
 mod events;
+mod late;
+mod measure;
 mod memory;
 mod moments;
 mod rig;
