@@ -76,6 +76,11 @@ impl Failure {
         self
     }
 
+    /// What failed, without the hint: where one of several things did.
+    pub(super) fn what(&self) -> &str {
+        &self.what
+    }
+
     /// Tells the drainer, which looks and repairs: without the note it might meet the damage much later.
     pub(super) fn note(&self, home: &Home) {
         let note = match self.damaged {

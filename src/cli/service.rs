@@ -8,7 +8,7 @@ use crate::install::Program;
 use crate::service::{self, Installed, Kind, Manager, Service, ServiceError};
 use clap::Subcommand;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Keep a drainer running from the login on, as a service of the user's own.
 #[derive(clap::Args)]
@@ -114,20 +114,7 @@ fn uninstall(kind: Kind, manager: Manager, path: &Path, how: &How) -> Result<Exi
     if found == Installed::Foreign {
         return Err(ServiceError::Foreign(path.to_path_buf()).into());
     }
-    let there = manager.is_there() && found != Installed::Absent;
-    if there {
-        manager.run(&before)?;
-    }
-    let removed = service::remove(path)?;
-    // What `enable` left where nobody was there to be asked.
-    let link =
-        service::enabled_link(kind, path).filter(|l| l.symlink_metadata().is_ok_and(|m| m.is_symlink()));
-    if let Some(link) = &link {
-        crate::fs::remove(link)?;
-    }
-    if there {
-        manager.run(&after)?;
-    }
+    let removed = take_out(kind, manager, path, found)?;
     if how.json {
         output::json(&json!({ "unit": path, "removed": removed }));
     } else if removed {
@@ -136,6 +123,37 @@ fn uninstall(kind: Kind, manager: Manager, path: &Path, how: &How) -> Result<Exi
         output::say("nothing is installed");
     }
     Ok(if removed { Exit::Done } else { Exit::Nothing })
+}
+
+/// Stops it and removes what install wrote, and the link that `enable` left where nobody was there to be asked. Returns whether a file was removed.
+fn take_out(kind: Kind, manager: Manager, path: &Path, found: Installed) -> Result<bool, Failure> {
+    let there = manager.is_there() && found != Installed::Absent;
+    if there {
+        manager.run(&manager.uninstall_words())?;
+    }
+    let removed = service::remove(path)?;
+    let link =
+        service::enabled_link(kind, path).filter(|l| l.symlink_metadata().is_ok_and(|m| m.is_symlink()));
+    if let Some(link) = &link {
+        crate::fs::remove(link)?;
+    }
+    if there {
+        manager.run(&manager.forget_words())?;
+    }
+    Ok(removed)
+}
+
+/// The unit that an install of the service wrote, for `sinker uninstall`; `None` without one.
+pub(super) fn installed() -> Option<PathBuf> {
+    let path = service::path(Kind::here()).ok()?;
+    let found = service::look(&path, "").ok()?;
+    matches!(found, Installed::Current | Installed::Older).then_some(path)
+}
+
+/// Stops the service and removes its unit. Errors: those of the service manager and of the disk.
+pub(super) fn remove(unit: &Path) -> Result<(), Failure> {
+    let kind = Kind::here();
+    take_out(kind, Manager::new(kind), unit, Installed::Older).map(drop)
 }
 
 fn status(home: &Home, kind: Kind, manager: Manager, path: &Path, how: &How) -> Result<Exit, Failure> {

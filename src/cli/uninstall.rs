@@ -3,6 +3,7 @@
 use super::Exit;
 use super::exit::Failure;
 use super::install::{Told, here, place, shell_words, text};
+use super::service;
 use crate::config::{Home, user_config};
 use crate::drain;
 use crate::install::{self, Done, InstallError, Place, Scope, Server, ServerState};
@@ -44,6 +45,7 @@ pub(super) struct Args {
 struct Plan {
     files: Vec<(Place, Done)>,
     servers: Vec<(Place, Server)>,
+    service: Option<PathBuf>,
     data: Vec<PathBuf>,
 }
 
@@ -62,7 +64,8 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let mut good = true;
     let plan = plan(home, args, &places, &mut told, &mut good)?;
     plan.tell(args, home, &mut told);
-    let empty = plan.files.is_empty() && plan.servers.is_empty() && plan.data.is_empty();
+    let empty =
+        plan.files.is_empty() && plan.servers.is_empty() && plan.service.is_none() && plan.data.is_empty();
     if empty && good {
         told.line("nothing of Sinker is installed here");
     }
@@ -102,7 +105,7 @@ fn plan(
     told: &mut Told,
     good: &mut bool,
 ) -> Result<Plan, Failure> {
-    let mut plan = Plan { files: Vec::new(), servers: Vec::new(), data: Vec::new() };
+    let mut plan = Plan { files: Vec::new(), servers: Vec::new(), service: None, data: Vec::new() };
     for place in places {
         match install::uninstall(home, place, true) {
             Ok(Some(done)) => {
@@ -135,6 +138,9 @@ fn plan(
                 place.path().display()
             ));
         }
+    }
+    if args.scope.is_none() {
+        plan.service = service::installed();
     }
     if args.purge {
         let survey = install::survey(home)?;
@@ -179,6 +185,13 @@ impl Plan {
         for (_, server) in &self.servers {
             told.line(&format!("{} `{}`", verb("would run", "running"), shell_words(&server.remove_words())));
         }
+        if let Some(unit) = &self.service {
+            told.line(&format!(
+                "{} the service, {}",
+                verb("would stop and remove", "stopping and removing"),
+                unit.display()
+            ));
+        }
         for path in &self.data {
             told.line(&format!("{} {}", verb("would remove", "removing"), path.display()));
         }
@@ -207,6 +220,7 @@ impl Plan {
         );
         json!({
             "dry_run": args.dry_run, "files": files.collect::<Vec<_>>(), "servers": servers.collect::<Vec<_>>(),
+            "service": self.service.as_deref().map(text),
             "data": self.data.iter().map(|p| text(p)).collect::<Vec<_>>(),
             "config": user_config().filter(|path| path.exists()).map(|p| text(&p)),
         })
@@ -235,6 +249,15 @@ fn take_out(home: &Home, places: &[Place], plan: &Plan, told: &mut Told) -> bool
                 good = false;
             }
         }
+    }
+    if let Some(unit) = &plan.service
+        && let Err(failure) = service::remove(unit)
+    {
+        told.warn(format!(
+            "the service stays: {}; `sinker service uninstall` tries it alone",
+            failure.what()
+        ));
+        good = false;
     }
     if good && !plan.files.is_empty() {
         told.line(&format!("{} nothing of Sinker starts with a session any more", told.paint.good("done")));

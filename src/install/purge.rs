@@ -39,7 +39,10 @@ pub fn survey(home: &Home) -> Result<Survey, FsError> {
 /// A Sinker has been at work here. A directory that `SINKER_HOME` names by mistake may hold a `log` or an `index` of somebody else's.
 pub fn is_ours(home: &Home) -> bool {
     let install = home.state().join("install/lock");
-    [home.secret(), home.store(), home.spool_new(), install].iter().any(|path| path.exists())
+    let marks = [home.secret(), home.store(), home.spool_new(), home.lock(), install];
+    // An empty one is what a purge that was killed has left.
+    let empty = || std::fs::read_dir(home.root()).is_ok_and(|mut all| all.next().is_none());
+    marks.iter().any(|path| path.exists()) || empty()
 }
 
 /// Removes what is ours, then the directory if nothing else is in it; `Ok(false)` when it stays. The caller holds the drainer's lock.

@@ -175,6 +175,20 @@ fn a_purge_ends_the_drainer_and_removes_the_data_but_nothing_of_others() {
 }
 
 #[test]
+fn an_uninstall_removes_the_service_too_but_not_with_one_scope_alone() {
+    let sandbox = Sandbox::new().with_host();
+    let unit = sandbox.hosted_json(0, &["service", "install"])["unit"].as_str().unwrap().to_owned();
+    sandbox.hosted_json(0, &["uninstall", "--scope", "user"]);
+    assert!(Path::new(&unit).exists());
+    let out = sandbox.hosted(&["uninstall", "--dry-run"]);
+    assert!(out.code == Some(0) && out.stdout.contains(&unit) && Path::new(&unit).exists(), "{out}");
+    let done = sandbox.hosted_json(0, &["uninstall"]);
+    assert_eq!(done["service"], unit.as_str(), "{done}");
+    assert!(!Path::new(&unit).exists());
+    assert_eq!(sandbox.hosted(&["uninstall", "--dry-run"]).code, Some(3));
+}
+
+#[test]
 fn a_directory_that_is_none_of_ours_is_not_purged() {
     let sandbox = Sandbox::new().with_host();
     let home = sandbox.root().join("elsewhere");
