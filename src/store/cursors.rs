@@ -161,6 +161,14 @@ impl Write<'_> {
         Ok(found.optional()?.unwrap_or(0))
     }
 
+    /// The kinds under which lines of a file were counted in a class.
+    pub fn kinds(&self, file: FileRow, class: &str) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT kind FROM line_counts WHERE file = ?1 AND class = ?2 ORDER BY kind";
+        let mut query = self.transaction.prepare_cached(sql)?;
+        let kinds = query.query_map(params![file, class], |row| row.get(0))?;
+        Ok(kinds.collect::<Result<_, _>>()?)
+    }
+
     /// Keeps size and hash of a record that nobody said.
     pub fn silent(
         &mut self,

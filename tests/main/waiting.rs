@@ -63,6 +63,10 @@ fn waiting_ends_when_it_is_searchable_or_the_time_is_over() {
 
 /// The events of a headless run whose transcript is never written.
 fn unwritten(home: &Sandbox, transcript: &Transcript, events: &[&str]) {
+    turn(home, transcript, "first", events);
+}
+
+fn turn(home: &Sandbox, transcript: &Transcript, prompt: &str, events: &[&str]) {
     for name in events {
         let sample = match *name {
             "session-start" => "SessionStart.startup",
@@ -71,7 +75,11 @@ fn unwritten(home: &Sandbox, transcript: &Transcript, events: &[&str]) {
             "stop" => "Stop",
             _ => "SessionEnd.other",
         };
-        home.hook(name, &payload(sample, home, transcript)).assert_silent(name);
+        let mut event = payload(sample, home, transcript);
+        if event.get("prompt_id").is_some() {
+            event["prompt_id"] = prompt.into();
+        }
+        home.hook(name, &event).assert_silent(name);
         home.drain_once();
         assert!(home.spool("new").is_empty() && home.spool("cur").is_empty(), "{name}: the entry is done");
     }
@@ -96,8 +104,15 @@ fn f33_a_transcript_that_is_never_written_is_counted_once_and_nothing_is_lost() 
     assert_eq!(unwritten_count(), 1, "once a session");
     // Another one goes on to its next prompt.
     let second = Transcript::new(&home, 2);
-    unwritten(&home, &second, &["session-start", "user-prompt-submit", "stop", "user-prompt-submit"]);
+    unwritten(&home, &second, &["session-start", "user-prompt-submit", "user-prompt-submit"]);
+    assert_eq!(unwritten_count(), 1, "delivered again");
+    turn(&home, &second, "second", &["user-prompt-submit"]);
     assert_eq!(unwritten_count(), 2);
+    turn(&home, &second, "third", &["user-prompt-submit", "stop", "session-end"]);
+    assert_eq!(unwritten_count(), 2);
+    // The client ended the hook of its last reply when it left.
+    unwritten(&home, &Transcript::new(&home, 3), &["session-start", "user-prompt-submit", "session-end"]);
+    assert_eq!(unwritten_count(), 3);
     assert_eq!(code(&home, &second.session), Some(0));
     let status = home.json(&["status"]);
     assert_eq!((&status["lost_ranges"], &status["spool"]["odd"]), (&json!(0), &json!(0)), "{status}");
