@@ -35,7 +35,6 @@ const HEARTBEAT_MS: i64 = 10_000;
 struct Told {
     v: u32,
     version: String,
-    time: String,
     seq: u64,
     index_seq: u64,
     documents: u64,
@@ -73,11 +72,13 @@ pub(super) fn due(home: &Home, mended: Result<(), FsError>) -> Option<String> {
     let mut troubles = troubles(home, &told, mended);
     if odd > record.odd {
         let (new, more) = (odd - record.odd, if odd >= MAX_NAMES as u64 { " or more" } else { "" });
-        troubles.push(("odd", format!("{new}{more} things were set aside that could not be used")));
+        let what = many(new, "thing");
+        troubles.push(("odd", format!("{what}{more} set aside that could not be used")));
     }
     if told.lost_ranges > record.lost {
         let new = told.lost_ranges - record.lost;
-        troubles.push(("lost", format!("{new} ranges of transcripts were gone before they were stored")));
+        let what = many(new, "range");
+        troubles.push(("lost", format!("{what} of transcripts lost: gone before stored")));
     }
     if day != record.day {
         record.kinds.clear();
@@ -124,7 +125,7 @@ fn troubles(home: &Home, told: &Told, mended: Result<(), FsError>) -> Vec<Troubl
         found.push(("repair", "the store was damaged and is being rebuilt".to_owned()));
     }
     found.extend(waiting(home));
-    let age_ms = clock::parse(&told.time).map_or(0, |time| clock::now().0.saturating_sub(time.0));
+    let age_ms = age_of(&home.status()).unwrap_or(0);
     if told.documents > 0 && !home.index().join("current").exists() {
         found.push(("index", "the index is gone".to_owned()));
     } else if told.index_seq < told.seq && age_ms > LONG_MS {
@@ -132,42 +133,48 @@ fn troubles(home: &Home, told: &Told, mended: Result<(), FsError>) -> Vec<Troubl
     }
     let behind: u64 = told.behind.iter().map(|b| b.size.saturating_sub(b.cursor)).sum();
     if behind > MUCH_BEHIND && age_ms > LONG_MS {
-        let (files, mib) = (told.behind.len(), behind.div_ceil(1024 * 1024));
-        found.push((
-            "behind",
-            format!("{mib} MiB of {files} transcripts are not stored since {}", age(age_ms)),
-        ));
+        let (files, mib) = (many(told.behind.len() as u64, "transcript"), behind.div_ceil(1024 * 1024));
+        found.push(("behind", format!("{mib} MiB of {files} not stored since {}", age(age_ms))));
     }
     found
 }
 
 /// Entries that nobody has taken for long. Of a long spool a part is looked at: some of what has waited for days is in any part.
 fn waiting(home: &Home) -> Option<Trouble> {
-    let (mut events, mut oldest_ms, mut more) = (0_usize, 0_i64, false);
+    let (mut events, mut oldest_ms, mut more) = (0_u64, 0_i64, false);
     let mut sessions = BTreeSet::new();
     for folder in [home.spool_new(), home.spool_cur()] {
         for (n, name) in names(&folder).enumerate() {
             events += 1;
             more |= n + 1 == MAX_NAMES;
             if n < MAX_LOOKS
-                && let Ok(time) = folder.join(&name).symlink_metadata().and_then(|m| m.modified())
+                && let Some(age_ms) = age_of(&folder.join(&name))
             {
-                oldest_ms = oldest_ms.max(clock::now().0.saturating_sub(clock::from_system(time).0));
+                oldest_ms = oldest_ms.max(age_ms);
             }
             sessions.insert(name.split('.').next().unwrap_or_default().to_owned());
         }
     }
-    let (at_least, sessions) = (if more { "over " } else { "" }, sessions.len());
-    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let (at_least, sessions) = (if more { "over " } else { "" }, sessions.len() as u64);
     (oldest_ms > LONG_MS).then(|| {
         let (events, sessions) = (many(events, "event"), many(sessions, "session"));
-        ("spool", format!("{at_least}{events} of {sessions} wait since {}", age(oldest_ms)))
+        ("spool", format!("{at_least}{events} of {sessions} waiting since {}", age(oldest_ms)))
     })
 }
 
 fn names(folder: &std::path::Path) -> impl Iterator<Item = String> {
     let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     files.map(|file| file.file_name().to_string_lossy().into_owned()).take(MAX_NAMES)
+}
+
+/// For how long nobody has touched a file. Units: milliseconds, of the clock that set its time.
+fn age_of(path: &std::path::Path) -> Option<i64> {
+    let time = path.symlink_metadata().and_then(|m| m.modified()).ok()?;
+    Some(clock::wall().0.saturating_sub(clock::from_system(time).0))
+}
+
+fn many(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn age(ms: i64) -> String {
@@ -179,11 +186,7 @@ fn age(ms: i64) -> String {
 
 /// A drainer of an older version still runs, from another place than this hook: it leaves when it is asked, and the next hook starts ours.
 fn ask_to_leave(home: &Home, told: &Told) {
-    let beats = home
-        .heartbeat()
-        .symlink_metadata()
-        .and_then(|m| m.modified())
-        .is_ok_and(|time| clock::wall().0.saturating_sub(clock::from_system(time).0) <= HEARTBEAT_MS);
+    let beats = age_of(&home.heartbeat()).is_some_and(|age_ms| age_ms <= HEARTBEAT_MS);
     let own = version::own();
     if !beats || told.version.is_empty() || !version::is_newer(&own, &told.version) {
         return;
