@@ -42,7 +42,6 @@ pub(super) fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<Str
         }
     };
     let directory = directory(args, payload)?;
-    let project = project(home, &directory, &secret);
     let settings = Settings::read(Some(&directory));
     if !settings.recall_enabled() {
         return None;
@@ -50,6 +49,7 @@ pub(super) fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<Str
     // Recall has a deadline of its own, and looks at it between its steps; this one is for a step that does not return.
     let _watchdog = watchdog::set(settings.recall_deadline() + LEEWAY);
     let moment = moment(args.event, payload, &settings, &directory)?;
+    let project = project(home, &directory, &secret);
     let key = event_key(args.event, payload);
     let inject = Inject {
         home,

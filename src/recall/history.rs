@@ -64,12 +64,15 @@ pub(super) fn of_file(
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         for (_, at) in found.into_iter().take(LOOK_AT) {
             let doc = reader.stored(at)?;
+            if is_taken_back(&doc) {
+                continue;
+            }
             let parts: Vec<String> = ["completed", "request", "next_steps"]
                 .iter()
                 .filter_map(|name| Some(format!("{}: {}", name.replace('_', " "), render::told(&doc, name)?)))
                 .collect();
             let session = doc.sessions.first().cloned().unwrap_or_default();
-            if let Some(block) = render::short(&doc, &session, &parts, chars) {
+            if let Some(block) = render::ending(&doc, &session, &parts, chars) {
                 return Ok(Some((block.marked(&[b"file", folded.as_bytes()]), session)));
             }
         }
@@ -114,6 +117,9 @@ pub(super) fn of_command(
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.at.cmp(&b.1.at)));
     for (_, ranked) in found.into_iter().take(LOOK_AT) {
         let doc = reader.stored(ranked.at)?;
+        if is_taken_back(&doc) {
+            continue;
+        }
         let covers = |line: &String| query.coverage(mask(&query, line)) >= threshold;
         let Some(line) = failures(&doc).into_iter().find(covers) else { continue };
         let mut parts = vec![super::clean::clean(&line)];
@@ -156,6 +162,9 @@ pub(super) fn of_output(
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.at.cmp(&b.at)));
     for ranked in found.into_iter().take(LOOK_AT) {
         let doc = reader.stored(ranked.at)?;
+        if is_taken_back(&doc) {
+            continue;
+        }
         let session = doc.sessions.first().cloned().unwrap_or_default();
         let lines = excerpt::lines(&query, std::slice::from_ref(&doc));
         let about = header(reader, &session)?.unwrap_or(doc);
@@ -166,6 +175,11 @@ pub(super) fn of_output(
         }
     }
     Ok(None)
+}
+
+/// A person took it back, or something later replaced it: it is there to be found, not to be told.
+fn is_taken_back(doc: &Stored) -> bool {
+    doc.status == "superseded"
 }
 
 /// The commands that a turn left failing: `failed: <command>: <error>`.

@@ -100,6 +100,11 @@ pub(super) fn short(doc: &Stored, session: &str, parts: &[String], chars: usize)
     says.then(|| Block::new(block.text.clone(), &[session.as_bytes(), block.text.as_bytes()]))
 }
 
+/// The same of how a turn ended, which no other note has told yet.
+pub(super) fn ending(doc: &Stored, session: &str, parts: &[String], chars: usize) -> Option<Block> {
+    short(doc, session, parts, chars).map(|block| told_once(block, doc, session))
+}
+
 /// A quoted line with who said it, for [`short`].
 pub(super) fn quoted(line: &Line, kind: &str) -> String {
     let speaker = if line.speaker.is_empty() { kind } else { &line.speaker };
@@ -136,7 +141,15 @@ pub(super) fn summary(doc: &Stored) -> Option<Block> {
             says = true;
         }
     }
-    says.then(|| Block::new(text.clone(), &[session.as_bytes(), text.as_bytes()]))
+    says.then(|| told_once(Block::new(text.clone(), &[session.as_bytes(), text.as_bytes()]), doc, session))
+}
+
+/// How a session or a turn ended is told once, whichever kind of note tells it.
+fn told_once(block: Block, doc: &Stored, session: &str) -> Block {
+    match field(doc, "completed", FIELD_CHARS) {
+        Some(end) => block.marked(&[b"end", session.as_bytes(), end.as_bytes()]),
+        None => block,
+    }
 }
 
 fn head(doc: &Stored, session: &str, with_files: bool) -> String {

@@ -23,3 +23,4 @@ mod moments;
 mod rig;
 mod screen;
 mod tools;
+mod turns;

@@ -116,10 +116,24 @@ fn a_file_with_history_is_told_once_a_session_in_one_short_entry() {
     // After a compaction the context no longer holds it.
     let mut compact = payload("SessionStart.compact", &home, &now);
     compact["prompt_id"] = next_turn["prompt_id"].clone();
-    assert!(!ask(&home, "session-start", &compact, &[]).is_empty());
+    let mut path = String::new();
+    let config = with_config(&home, "[recall]\nsessions = 1\n", &mut path);
+    let brief = ask(&home, "session-start", &compact, &config);
+    assert!(brief.contains("12 cm") && !brief.contains("utf-8-sig"), "{brief}");
     next_turn["tool_use_id"] = "toolu_d".into();
     let again = ask(&home, "pre-tool-use", &next_turn, &[]);
     assert!(context(&again, "PreToolUse").contains("utf-8-sig"), "{again}");
+}
+
+#[test]
+fn what_the_start_of_the_session_told_is_not_told_at_its_files() {
+    let (home, now) = world();
+    let start = payload("SessionStart.startup", &home, &now);
+    assert!(ask(&home, "session-start", &start, &[]).contains("utf-8-sig"));
+    assert_eq!(ask(&home, "pre-tool-use", &read(&home, &now, "toolu_a"), &[]), "");
+    // That a command failed is news.
+    let bash = tool(&home, &now, "toolu_b", "Bash", json!({"command": COMMAND}));
+    assert!(ask(&home, "pre-tool-use", &bash, &[]).contains("failed: pytest"));
 }
 
 #[test]

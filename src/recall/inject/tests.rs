@@ -180,3 +180,40 @@ fn a_note_of_the_project_answers_without_a_session() {
     assert_eq!(text.matches("Tuesdays").count(), 1, "{text}");
     assert!(text.contains("[1] note\n- (note) Deploy only"), "{text}");
 }
+
+#[test]
+fn what_a_launch_left_is_read_anew_and_what_says_something_else_by_then_is_left_out() {
+    let world = World::new();
+    let launch = Moment::Launch { kind: "Explore".into(), prompt: QUESTION.into(), aloud: false };
+    let start = || Moment::SubagentStart { kind: "Explore".into() };
+    assert_eq!(world.ask("l1", launch, "now"), None);
+    assert_eq!(world.ask("s0", start(), "another"), None, "another session's");
+    let mut changed = SESSIONS.to_vec();
+    changed[0].2 =
+        &[("user", "Please make the staging proxy listen on another port."), ("assistant", "Withdrawn.")];
+    build(&world.home, &changed);
+    let text = world.ask("s1", start(), "now").unwrap();
+    assert!(text.contains("- (user) Please make the staging proxy") && !text.contains("8443"), "{text}");
+    assert_eq!(world.ask("s1", start(), "now").as_ref(), Some(&text));
+}
+
+#[test]
+fn a_file_is_known_by_its_whole_path_or_by_that_inside_its_project() {
+    let world = World::new();
+    let touch = |names: &[&str]| Moment::Touch {
+        files: vec![names.iter().map(|name| (*name).to_owned()).collect()],
+        command: None,
+    };
+    let cases: [(&[&str], bool); 5] = [
+        (&["/srv/app/src/file0.rs"], true),
+        (&["/other/checkout/src/file0.rs", "src/file0.rs"], true),
+        (&["/other/checkout/src/file0.rs"], false),
+        (&["file0.rs"], false),
+        (&[], false),
+    ];
+    for (names, told) in cases {
+        let text = world.ask(&format!("{names:?}"), touch(names), &format!("now-{}", names.len()));
+        assert_eq!(text.is_some_and(|t| t.contains("session sess-a")), told, "{names:?}");
+        fs::remove_tree(&world.home.shown()).unwrap();
+    }
+}
