@@ -7,7 +7,7 @@ use crate::clock;
 use crate::step::{Did, did, step};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// How much must be on the platter before a call returns.
@@ -364,6 +364,19 @@ pub fn overwrite(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
     let mut padded = bytes.to_vec();
     padded.resize(size, b' ');
     file.write_all(&padded).at("overwrite", path)
+}
+
+/// Takes away what others than the owner may do with a file or folder; a link is left as it is.
+pub fn narrow(path: &Path) -> Result<(), FsError> {
+    let narrowed = || {
+        let meta = path.symlink_metadata()?;
+        if meta.is_symlink() {
+            return Ok(());
+        }
+        let mode = meta.permissions().mode() & 0o700;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+    };
+    step("fs::narrow").and_then(|()| narrowed()).at("change the mode of", path)
 }
 
 /// Bytes that may still be written where `path` lies; `None` when that cannot be told.

@@ -19,6 +19,7 @@
 //! | [`mcp`] | the same answers as tools, for the assistant to ask |
 //! | [`install`] | entries in the host's settings, the plugin |
 //! | [`service`] | the drainer as a service of systemd or launchd |
+//! | [`doctor`] | whether all of it works here |
 //! | [`cli`] | the commands |
 //!
 //! Under all of them: [`config`], [`fs`], [`clock`], [`step`], [`id`], [`log`].
@@ -34,6 +35,7 @@ pub mod recall;
 pub mod mcp;
 pub mod install;
 pub mod service;
+pub mod doctor;
 pub mod cli;
 pub mod config;
 pub mod fs;

@@ -2,6 +2,7 @@
 
 mod config;
 mod demo;
+mod doctor;
 mod drain;
 mod exit;
 mod import;
@@ -71,6 +72,8 @@ enum Command {
     Project(project::Args),
     /// Serve memory to the host as tools (MCP over stdin and stdout)
     Mcp(mcp::Args),
+    /// Check that memory works here, from the host's settings to an answer
+    Doctor(doctor::Args),
     /// Keep a drainer running from the login on, as a service of the user's own
     Service(service::Args),
 }
@@ -136,6 +139,7 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Index(args) => index::run(home, &args),
         Command::Project(args) => project::run(home, &args),
         Command::Service(args) => service::run(home, &args),
+        Command::Doctor(args) => doctor::run(home, &args),
         Command::Demo(_)
         | Command::Config(_)
         | Command::Drain(_)

@@ -15,6 +15,7 @@
 mod cli;
 mod crash;
 mod demo;
+mod doctor;
 mod drain;
 mod events;
 mod faults;

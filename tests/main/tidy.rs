@@ -23,7 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("hub", &[]),
     ("install", &[]),
     ("service", &["install"]),
-    ("doctor", &[]),
+    ("doctor", &["spool", "drain", "store", "index", "install", "service"]),
     ("docs", &[]),
     ("config", &[]),
     ("fs", &[]),

@@ -1,0 +1,31 @@
+//! Proves that nobody else may read what is remembered: folders 0700, files 0600. Mend: `--fix` takes the rights away.
+
+use super::{Finding, Patient};
+use crate::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+pub(super) fn look(patient: &Patient) -> Finding {
+    let root = patient.home.root();
+    if !root.is_dir() {
+        return Finding::good("there is nothing to be read yet");
+    }
+    let open: Vec<PathBuf> = walkdir::WalkDir::new(root)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|entry| !entry.path_is_symlink())
+        .filter(|entry| entry.metadata().is_ok_and(|meta| meta.mode() & 0o077 != 0))
+        .map(walkdir::DirEntry::into_path)
+        .collect();
+    let Some(first) = open.first() else { return Finding::good("only its owner may read it") };
+    let what = format!("{} files or folders are open to others, such as {}", open.len(), first.display());
+    if !patient.mend {
+        return Finding::bad(what, format!("`sinker doctor --fix`, or `chmod -R go= '{}'`", root.display()));
+    }
+    match open.iter().try_for_each(|path| fs::narrow(path)) {
+        Ok(()) => Finding::mended(format!("{what}: closed")),
+        Err(error) => {
+            Finding::bad(error.to_string(), "they may belong to another user: `ls -l` in the data directory")
+        }
+    }
+}
