@@ -37,6 +37,9 @@ pub(super) fn patience_ms() -> i64 {
     step::patience_ms(60_000)
 }
 
+/// Names the drainer whose try it is.
+const PARENT: &str = "SINKER_PROBE_OF";
+
 /// The exit code of Rust's runtime after a panic.
 const PANICKED: i32 = 101;
 
@@ -51,6 +54,7 @@ pub(super) fn try_apart(home: &Home, path: &Path, last_line: bool, halt: &Atomic
 fn run(home: &Home, path: &Path, last_line: bool, halt: &AtomicBool) -> std::io::Result<Tried> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["drain", "--probe"]).arg(path).env("SINKER_HOME", home.root());
+    command.env(PARENT, std::process::id().to_string());
     if last_line {
         command.arg("--last-line");
     }
@@ -95,6 +99,12 @@ pub fn probe(home: &Home, path: &Path, last_line: bool) -> Result<(), DrainError
     // Whoever ends the drainer ends this, too.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
+    // 1. The drainer starts this. 2. It is killed. 3. Only now do we ask to be ended with it, and nobody would end us.
+    let parent = std::env::var(PARENT).ok().and_then(|pid| pid.parse::<i32>().ok());
+    let own = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
+    if parent.is_some() && parent != own {
+        return Err(DrainError::Stopped);
+    }
     // Refused: then the drainer's own patience ends it.
     setrlimit(Resource::Cpu, limit(seconds, 1)).ok();
     setrlimit(Resource::Core, limit(0, 0)).ok();
