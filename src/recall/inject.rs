@@ -327,7 +327,7 @@ fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
     // Fence and label are counted with the first block; more names of a block cost nothing.
     let rows = taken.iter().enumerate().flat_map(|(n, block)| {
         let own = (block.hash.clone(), if n == 0 { total } else { 0 });
-        std::iter::once(own).chain(block.marks.iter().map(|mark| (mark.clone(), 0)))
+        std::iter::once(own).chain(block.marks.iter().chain(block.tells()).map(|mark| (mark.clone(), 0)))
     });
     let why = match &ask.moment {
         Moment::Prompt { .. } => Why::Prompt,
@@ -352,12 +352,9 @@ fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
 /// Of the blocks that were not shown, as many as there is room for.
 fn choose(ask: &Inject, shown: &Shown, blocks: &[Block]) -> Option<(String, Vec<Block>)> {
     let new = |block: &&Block| !shown.has(&block.hash) && !block.marks.iter().any(|mark| shown.has(mark));
-    let mut blocks: Vec<Block> = blocks.iter().filter(new).cloned().collect();
+    let blocks: Vec<Block> = blocks.iter().filter(new).cloned().collect();
     let size = if is_short(ask) { Size::Short } else { Size::Full };
-    if size == Size::Short {
-        blocks.truncate(1);
-    }
-    fenced(&blocks, ask.secret, size, room(ask, shown))
+    fenced(&blocks, ask.secret, size, room(ask, shown), |name| shown.has(name))
 }
 
 #[cfg(test)]

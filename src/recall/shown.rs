@@ -1,4 +1,5 @@
-//! What a session was shown: so that nothing is said twice, a redelivered event gets the same bytes (D15), and budgets hold.
+//! What a session was shown: so that nothing is said twice, a redelivered event gets the same bytes (D15), and budgets hold. A block and
+//! each sentence in it are a line, the sentences with no characters.
 //!
 //! `state/shown/<session>`, appended, a line a block: `<why> <event> <block> <characters> <prompt> <context>`. `why` is `p` after a prompt,
 //! `t` at a tool, `s` at any other event; `prompt` names the prompt of the turn and `context` the subagent, `-` where there is none.

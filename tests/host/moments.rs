@@ -147,7 +147,11 @@ fn the_user_alone_is_told_what_is_behind() {
         world.api.turn("first words", &[vec![text("First answer.")]]);
         let (said, _) = world.events_of("first words", &[]);
         // Nobody has drained for a day.
-        let later = [("SINKER_AUTOSTART", "0"), ("SINKER_NOW", "+90000")];
+        let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(25 * 60 * 60);
+        for entry in std::fs::read_dir(world.data("spool/new")).unwrap() {
+            std::fs::File::open(entry.unwrap().path()).unwrap().set_modified(yesterday).unwrap();
+        }
+        let later = [("SINKER_AUTOSTART", "0")];
         let mut t = Terminal::start(world, &["--resume", &said.session()], &later);
         t.see("says: sinker: ");
         t.enter("second words");
