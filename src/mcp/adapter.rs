@@ -36,7 +36,7 @@ pub fn serve(memory: Memory) -> io::Result<()> {
         .max_blocking_threads(TOOLS_AT_ONCE)
         .thread_name("mcp-tool")
         .build()?;
-    let (pipe, ended) = Pipe::open()?;
+    let (pipe, ended, written) = Pipe::open()?;
     runtime.block_on(async {
         let serving = async {
             match (Server { memory: Arc::new(memory) }).serve(pipe).await {
@@ -61,6 +61,9 @@ pub fn serve(memory: Memory) -> io::Result<()> {
     });
     // Not waited for: what hangs would hold the process.
     runtime.shutdown_background();
+    // 1. The input ends behind a line that is answered at once. 2. The answer waits for the thread that writes. 3. This process ends, and with it
+    // that thread. So wait until it has written all: everybody who could give it more is gone by now.
+    written.recv_timeout(LEAVE).ok();
     Ok(())
 }
 
@@ -135,20 +138,24 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// Starts the two threads. The second value comes when the client is gone.
-    fn open() -> io::Result<(Self, oneshot::Receiver<()>)> {
+    /// Starts the two threads. The second value comes when the client is gone, the third one ends when everything is written.
+    fn open() -> io::Result<(Self, oneshot::Receiver<()>, crossbeam_channel::Receiver<()>)> {
         let (to_server, incoming) = mpsc::channel(QUEUE);
         let (outgoing, to_client) = mpsc::channel(QUEUE);
         let (end, ended) = oneshot::channel();
+        let (last, written) = crossbeam_channel::bounded(0);
         let gone = to_server.clone();
         let answers = outgoing.clone();
-        std::thread::Builder::new().name("mcp-out".to_owned()).spawn(move || write(to_client, &gone))?;
+        std::thread::Builder::new().name("mcp-out".to_owned()).spawn(move || {
+            write(to_client, &gone);
+            drop(last);
+        })?;
         std::thread::Builder::new().name("mcp-in".to_owned()).spawn(move || {
             read(&to_server, &answers);
             // Nobody waits for it when the server has ended already.
             end.send(()).ok();
         })?;
-        Ok((Self { incoming, outgoing }, ended))
+        Ok((Self { incoming, outgoing }, ended, written))
     }
 }
 
