@@ -23,6 +23,8 @@ const CLAIM: usize = 1_024;
 const LEFTOVER_AGE_MS: i64 = 60_000;
 /// Units: milliseconds.
 const LAUNCHES_AGE_MS: i64 = 60 * 60 * 1000;
+/// The host removes its transcripts after a month. Units: milliseconds.
+const SHOWN_AGE_MS: i64 = 90 * 24 * 60 * 60 * 1000;
 /// Behind an event the host may write for a while; an entry that has waited longer needs no second look. Units: milliseconds.
 const FRESH_MS: i64 = 60_000;
 
@@ -124,18 +126,19 @@ impl Drainer {
     fn sweep_leftovers(&self) {
         let home = &self.options.home;
         let pointers = spool::sweep_tmp(home);
-        // A launch waits ten minutes for its subagent.
-        let launches = match fs::remove_leftovers(&home.launches(), LAUNCHES_AGE_MS, |_| true) {
+        // A launch waits ten minutes for its subagent; a session that nobody has resumed for so long is told anew.
+        let records = [(home.launches(), LAUNCHES_AGE_MS), (home.shown(), SHOWN_AGE_MS)];
+        let records = records.map(|(dir, age_ms)| match fs::remove_leftovers(&dir, age_ms, |_| true) {
             Err(error) if !error.is_missing() => Err(error),
             _ => Ok(0),
-        };
+        });
         let others = [home.state(), home.replies(), home.shown(), home.index()].into_iter().map(|dir| {
             match fs::remove_leftovers(&dir, LEFTOVER_AGE_MS, fs::is_replacement) {
                 Err(error) if error.is_missing() => Ok(0),
                 removed => removed,
             }
         });
-        match [pointers, launches].into_iter().chain(others).sum::<Result<u64, _>>() {
+        match [pointers].into_iter().chain(records).chain(others).sum::<Result<u64, _>>() {
             Ok(0) => {}
             Ok(files) => {
                 log::info("drain", &[("files", &files)], "Files were removed that dead processes had left.");

@@ -15,7 +15,7 @@ fn said_by(world: &World, session: &str) -> Vec<String> {
 #[test]
 fn tools_that_succeed_and_fail_are_stored_with_their_results() {
     scenario("events::tools_that_succeed_and_fail_are_stored_with_their_results", |world| {
-        world.install();
+        world.install_in_step();
         let replies = [
             vec![thinking("A file first."), text("First the file."), bash("toolu_01", "cat src/lib.rs")],
             vec![bash("toolu_02", "echo lost the keel >&2; exit 3")],
@@ -27,7 +27,7 @@ fn tools_that_succeed_and_fail_are_stored_with_their_results() {
         assert_rang(
             &events,
             "session-start(startup) user-prompt-submit post-tool-use post-tool-batch? post-tool-use-failure post-tool-batch? \
-             post-tool-use post-tool-batch? stop? session-end(other)",
+             post-tool-use post-tool-batch? stop session-end(other)",
         );
         world.drain();
         assert_eq!(
@@ -51,7 +51,7 @@ fn tools_that_succeed_and_fail_are_stored_with_their_results() {
 #[test]
 fn denied_and_unknown_calls_ring_by_their_batch_alone() {
     scenario("events::denied_and_unknown_calls_ring_by_their_batch_alone", |world| {
-        world.install();
+        world.install_in_step();
         let web = call("toolu_01", "WebFetch", json!({ "url": "https://example.com", "prompt": "look" }));
         let replies =
             [vec![web, call("toolu_02", "Nonsense", json!({ "a": 1 }))], vec![text("Neither worked.")]];
@@ -59,7 +59,7 @@ fn denied_and_unknown_calls_ring_by_their_batch_alone() {
         let (said, events) = world.events_of("try what is not allowed", &[]);
         assert_rang(
             &events,
-            "session-start(startup) user-prompt-submit post-tool-batch stop? session-end(other)",
+            "session-start(startup) user-prompt-submit post-tool-batch stop session-end(other)",
         );
         world.drain();
         let said = said_by(world, &said.session()).join("\n");
@@ -71,7 +71,7 @@ fn denied_and_unknown_calls_ring_by_their_batch_alone() {
 #[test]
 fn subagents_before_and_behind_are_stored_in_their_parents_session() {
     scenario("events::subagents_before_and_behind_are_stored_in_their_parents_session", |world| {
-        world.install();
+        world.install_in_step();
         let ask = |id: &str, what: &str, behind: bool| {
             let input = json!({ "description": what, "prompt": format!("Find the {what} in the tree."),
                                 "subagent_type": "general-purpose", "run_in_background": behind });
@@ -114,7 +114,7 @@ fn subagents_before_and_behind_are_stored_in_their_parents_session() {
 #[test]
 fn failures_of_the_api_are_told_by_kind() {
     scenario("events::failures_of_the_api_are_told_by_kind", |world| {
-        world.install();
+        world.install_in_step();
         let cases = [
             (400, "invalid_request_error", "unknown"),
             (429, "rate_limit_error", "rate_limit"),
@@ -139,7 +139,7 @@ fn failures_of_the_api_are_told_by_kind() {
 #[test]
 fn a_turn_cut_by_its_limit_is_found_at_the_end() {
     scenario("events::a_turn_cut_by_its_limit_is_found_at_the_end", |world| {
-        world.install();
+        world.install_in_step();
         world.api.turn("too many steps", &[vec![bash("toolu_01", "ls")], vec![bash("toolu_02", "ls src")]]);
         let (said, events) = world.events_of("too many steps", &["--max-turns", "1"]);
         assert_rang(
@@ -157,7 +157,7 @@ fn a_turn_cut_by_its_limit_is_found_at_the_end() {
 #[test]
 fn commands_and_skills_are_stored_as_typed_and_not_as_expanded() {
     scenario("events::commands_and_skills_are_stored_as_typed_and_not_as_expanded", |world| {
-        world.install();
+        world.install_in_step();
         let command = "---\ndescription: Review the tide tables\n---\nReview the tide tables of $ARGUMENTS with care.\n";
         write(&world.project().join(".claude/commands/review.md"), command);
         let skill =
@@ -165,7 +165,7 @@ fn commands_and_skills_are_stored_as_typed_and_not_as_expanded() {
         write(&world.project().join(".claude/skills/charts/SKILL.md"), skill);
         world.api.turn("Review the tide tables", &[vec![text("Reviewed.")]]);
         let (typed, events) = world.events_of("/review the north sea", &[]);
-        assert_rang(&events, "session-start(startup) user-prompt-submit stop? session-end(other)");
+        assert_rang(&events, "session-start(startup) user-prompt-submit stop session-end(other)");
         let replies = [vec![call("toolu_01", "Skill", json!({ "skill": "charts" }))], vec![text("Drawn.")]];
         world.api.turn("use the skill", &replies);
         let (called, _) = world.events_of("use the skill", &[]);
@@ -189,7 +189,7 @@ fn commands_and_skills_are_stored_as_typed_and_not_as_expanded() {
 #[test]
 fn a_resumed_and_a_forked_session_keep_each_record_once() {
     scenario("events::a_resumed_and_a_forked_session_keep_each_record_once", |world| {
-        world.install();
+        world.install_in_step();
         for n in ["first", "second", "third"] {
             world.api.turn(&format!("{n} words"), &[vec![text(&format!("The {n} answer."))]]);
         }
@@ -197,11 +197,11 @@ fn a_resumed_and_a_forked_session_keep_each_record_once() {
         let session = said.session();
         let (said, events) = world.events_of("second words", &["--resume", &session]);
         assert_eq!(said.session(), session);
-        assert_rang(&events, "session-start(resume) user-prompt-submit stop? session-end(other)");
+        assert_rang(&events, "session-start(resume) user-prompt-submit stop session-end(other)");
         let (said, events) = world.events_of("third words", &["--resume", &session, "--fork-session"]);
         let fork = said.session();
         assert_ne!(fork, session);
-        assert_rang(&events, "session-start(fork) user-prompt-submit stop? session-end(other)");
+        assert_rang(&events, "session-start(fork) user-prompt-submit stop session-end(other)");
         world.drain();
         let all = world.json(&["inspect", "--view", "records"]);
         let mut texts: Vec<&str> =
@@ -225,7 +225,7 @@ fn a_resumed_and_a_forked_session_keep_each_record_once() {
 #[test]
 fn compactions_by_hand_and_by_the_client_give_checkpoints() {
     scenario("events::compactions_by_hand_and_by_the_client_give_checkpoints", |world| {
-        world.install();
+        world.install_in_step();
         let summary = vec![text("<summary>They settled the keel.</summary>")];
         world.api.turn("settle the keel", &[vec![text("Decided: the keel is oak.")]]);
         world.api.always("CRITICAL: Respond with TEXT ONLY", Reply::Blocks(summary));
@@ -235,7 +235,7 @@ fn compactions_by_hand_and_by_the_client_give_checkpoints() {
         // The order of the last ones is that of processes; the nameless agent's stop names a file that never exists.
         assert_rang(
             &events,
-            "session-start(resume) pre-compact(manual) subagent-stop/session-start(compact)/post-compact(manual)? session-end(other)",
+            "session-start(resume) pre-compact(manual) subagent-stop/session-start(compact)/post-compact(manual) session-end(other)",
         );
         // A context that the API says is full makes the client compact by itself.
         let full = [vec![bash("toolu_01", "ls")], vec![text("Then the mast.")]];
@@ -258,7 +258,7 @@ fn compactions_by_hand_and_by_the_client_give_checkpoints() {
 #[test]
 fn a_session_that_moves_into_a_worktree_is_read_where_it_went() {
     scenario("events::a_session_that_moves_into_a_worktree_is_read_where_it_went", |world| {
-        world.install();
+        world.install_in_step();
         let enter = call("toolu_01", "EnterWorktree", json!({ "name": "wt1" }));
         world
             .api
@@ -285,7 +285,7 @@ fn a_session_that_moves_into_a_worktree_is_read_where_it_went() {
 #[test]
 fn a_session_that_writes_nothing_leaves_nothing_behind() {
     scenario("events::a_session_that_writes_nothing_leaves_nothing_behind", |world| {
-        world.install();
+        world.install_in_step();
         world.api.turn("leave no trace", &[vec![bash("toolu_01", "ls")], vec![text("None left.")]]);
         let (said, events) = world.events_of("leave no trace", &["--no-session-persistence"]);
         assert_eq!(said.code, Some(0));
@@ -305,7 +305,7 @@ fn a_session_that_writes_nothing_leaves_nothing_behind() {
 fn a_killed_client_loses_nothing() {
     scenario("events::a_killed_client_loses_nothing", |world| {
         use rustix::process::{Pid, Signal, kill_process};
-        world.install();
+        world.install_in_step();
         for (signal, ends) in [(Signal::TERM, true), (Signal::KILL, false)] {
             let prompt = format!("hang until {ends}");
             let replies = [vec![text("A step first."), bash("toolu_01", "cat src/lib.rs")]];
@@ -354,16 +354,27 @@ fn a_killed_client_loses_nothing() {
 #[test]
 fn setup_is_checked_and_stays_quiet() {
     scenario("events::setup_is_checked_and_stays_quiet", |world| {
-        world.install();
+        world.install_in_step();
         for args in [&["--init"][..], &["--maintenance"]] {
             let (said, events) = world.events_of("set up", args);
             assert_eq!(said.code, Some(0), "{said:?}");
-            assert_rang(&events, "session-start(startup) user-prompt-submit stop? session-end(other)");
+            assert_rang(&events, "session-start(startup) user-prompt-submit stop session-end(other)");
         }
         let (said, events) = world.events_of("", &["--init-only"]);
-        assert_eq!(
-            (said.code, line(&events).as_str()),
-            (Some(0), "session-start(startup) session-end(other)")
-        );
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_rang(&events, "session-start(startup) session-end(other)");
+
+        // With the entry of setup alone: it makes what is missing, and narrows what stands open.
+        use std::os::unix::fs::PermissionsExt as _;
+        let settings = world.claude_dir().join("settings.json");
+        let mut only: Value = serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+        only["hooks"].as_object_mut().unwrap().retain(|event, _| event == "Setup");
+        write(&settings, &only.to_string());
+        std::fs::remove_dir_all(world.data("spool")).unwrap();
+        std::fs::set_permissions(world.data(""), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let said = world.print("", &["--init-only"]);
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
+        assert!(world.data("spool/new").is_dir(), "the spool is there again");
+        assert_eq!(std::fs::metadata(world.data("")).unwrap().permissions().mode() & 0o777, 0o700);
     });
 }

@@ -54,7 +54,7 @@ fn a_session_whose_pointers_were_lost_is_found_by_the_sweep() {
 #[test]
 fn a_prompt_of_an_mcp_server_is_stored_as_typed() {
     scenario("late::a_prompt_of_an_mcp_server_is_stored_as_typed", |world| {
-        world.install();
+        world.install_in_step();
         // A server with one prompt, in the words of the protocol.
         let server = r#"#!/bin/bash
 while read -r line; do

@@ -10,7 +10,7 @@ const STILL: [(&str, &str); 1] = [("SINKER_AUTOSTART", "0")];
 #[test]
 fn clear_begins_another_session_and_compact_goes_on_in_it() {
     scenario("screen::clear_begins_another_session_and_compact_goes_on_in_it", |world| {
-        world.install();
+        world.install_in_step();
         world.api.turn("first words", &[vec![text("First answer.")]]);
         world.api.turn("second words", &[vec![text("Second answer.")]]);
         world.api.turn("CRITICAL: Respond with TEXT ONLY", &[vec![text("<summary>They spoke.</summary>")]]);
@@ -48,7 +48,7 @@ fn clear_begins_another_session_and_compact_goes_on_in_it() {
 #[test]
 fn an_interrupted_turn_is_stored_as_far_as_it_came() {
     scenario("screen::an_interrupted_turn_is_stored_as_far_as_it_came", |world| {
-        world.install();
+        world.install_in_step();
         let slow = format!("Slowly now I say\none word\nafter the other{}", " and so on".repeat(60));
         world.api.on("slow words", Reply::Slow(slow));
         world.api.turn("long tool", &[vec![bash("toolu_01", "timeout 50 tail -f src/lib.rs")]]);
@@ -102,7 +102,7 @@ fn an_interrupted_turn_is_stored_as_far_as_it_came() {
 #[test]
 fn resume_at_the_screen_goes_back_to_the_first_session() {
     scenario("screen::resume_at_the_screen_goes_back_to_the_first_session", |world| {
-        world.install();
+        world.install_in_step();
         world.api.turn("first words", &[vec![text("First answer.")]]);
         world.api.turn("second words", &[vec![text("Second answer.")]]);
         let mut t = Terminal::start(world, &[], &STILL);
@@ -142,7 +142,7 @@ fn resume_at_the_screen_goes_back_to_the_first_session() {
 #[test]
 fn what_was_rewound_stays_and_is_marked() {
     scenario("screen::what_was_rewound_stays_and_is_marked", |world| {
-        world.install();
+        world.install_in_step();
         world.api.turn("first words", &[vec![text("First answer.")]]);
         world.api.turn("wrong words", &[vec![text("Wrong answer.")]]);
         world.api.turn("right words", &[vec![text("Right answer.")]]);

@@ -346,3 +346,18 @@ fn a_deleted_index_loses_nothing_but_time() {
     sandbox.verify();
     assert_eq!(sandbox.sinker(&["search", "berth list", "--json"]).code, Some(0));
 }
+
+#[test]
+fn what_a_session_was_shown_is_forgotten_after_a_season() {
+    let sandbox = Sandbox::new();
+    let dir = sandbox.at("state/shown");
+    std::fs::create_dir_all(&dir).unwrap();
+    let day = std::time::Duration::from_secs(24 * 60 * 60);
+    for (name, days) in [("old", 91), ("young", 89)] {
+        std::fs::write(dir.join(name), "shown 1\n").unwrap();
+        let file = std::fs::File::open(dir.join(name)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - day * days).unwrap();
+    }
+    sandbox.drain_once();
+    assert!(!dir.join("old").exists() && dir.join("young").exists());
+}

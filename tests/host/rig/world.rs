@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const KEY: &str = "sk-ant-api03-made-up-for-tests-0000000000000000000000000000-AAAA";
 
 /// No step of a scenario takes longer; one that does hangs. Debug builds on two busy cores are slow.
-pub const LIMIT: Duration = Duration::from_secs(30);
+pub const LIMIT: Duration = Duration::from_secs(90);
 
 /// The machine of a scenario; gone when it is dropped.
 pub struct World {
@@ -59,8 +59,8 @@ pub fn line(pointers: &[Pointer]) -> String {
     pointers.iter().map(Pointer::name).collect::<Vec<_>>().join(" ")
 }
 
-/// Asserts which events rang, in their order; `a/b` are two that may change places, as processes do. One with a `?` may be missing: a headless client that ends takes its async hooks with it,
-/// and two events of one name at one size of the transcript are one pointer.
+/// Asserts which events rang, in their order; `a/b` are two that may change places, as processes do. One with a `?` may be missing: two events
+/// of one name at one size of the transcript are one pointer, and a headless client that ends takes its async hooks with it.
 pub fn assert_rang(pointers: &[Pointer], expected: &str) {
     let mut rang = pointers.iter().map(Pointer::name).peekable();
     for group in expected.split_whitespace() {
@@ -229,6 +229,17 @@ impl World {
     /// Installs Sinker for the user, as the README says. Gives what it printed.
     pub fn install(&self) -> String {
         self.run(&["install"])
+    }
+
+    /// The same, and the client then waits for each of our hooks: which events ring, and in which order, no longer depends on how fast
+    /// processes start. As installed, captures are async, and a headless client that ends takes them with it.
+    pub fn install_in_step(&self) {
+        self.install();
+        let settings = self.claude_dir().join("settings.json");
+        let text = std::fs::read_to_string(&settings).unwrap();
+        let waiting = text.replace("\"async\": true", "\"async\": false");
+        assert_ne!(waiting, text, "no async entry: {text}");
+        write(&settings, &waiting);
     }
 
     /// A headless session whose pointers stay in the spool: nobody drains. Gives what was said and the events, in their order.
