@@ -34,6 +34,9 @@ const CAPTURE_DEADLINE: Duration = Duration::from_millis(500);
 /// A payload that has not come by then is used as far as it came: what is left of the deadline is for writing the pointer.
 const STDIN_DEADLINE: Duration = Duration::from_millis(350);
 
+/// Looking at the data directory, and repairing it, is not waited for any longer.
+const NOTICE_DEADLINE: Duration = Duration::from_millis(400);
+
 /// Runs a hook; `args` are those behind `hook`. Returns the exit code: 0, or 1 under `--strict`.
 pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 {
     let watch = Stopwatch::start();
@@ -77,38 +80,55 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
             return 0;
         }
     };
-    let _watchdog = watchdog::set(watch.left(CAPTURE_DEADLINE));
-    act(home, &args, &payload)
-}
-
-fn act(home: &Home, args: &Args, payload: &Payload) -> u8 {
-    let mut code = 0;
-    if args.event.captures() && args.only.is_none_or(|only| only == Only::Capture) {
-        match capture::capture(home, args.event, payload) {
-            Ok(()) => starter::start_drainer_if_none(home),
-            Err(error) => {
-                log::error(
-                    "hook",
-                    &[("event", &args.event.name())],
-                    &format!("The event was not spooled: {error}."),
-                );
-                code = u8::from(args.strict && error.is_ours());
-                // A home that takes no pointer has no use for a drainer, and one line about it is enough.
-                if !error.is_ours() {
-                    starter::start_drainer_if_none(home);
-                }
-            }
-        }
-    }
+    let code = capture_half(home, &args, &payload, watch);
     if args.only.is_none_or(|only| only == Only::Recall) {
-        let recalls = args.event.recalls(payload.reason());
-        let context = if recalls { speak::compose(home, args, payload) } else { None };
-        let word = match args.event {
-            Event::SessionStart => notice::due(home, care::mend(home)),
-            Event::Setup => care::check(home),
-            _ => None,
-        };
-        speak::print(reply::reply(args.event, context.as_deref(), word.as_deref()));
+        recall_half(home, &args, &payload);
     }
     code
+}
+
+fn capture_half(home: &Home, args: &Args, payload: &Payload, watch: Stopwatch) -> u8 {
+    if !args.event.captures() || args.only.is_some_and(|only| only != Only::Capture) {
+        return 0;
+    }
+    // Of this half alone: recall has a deadline of its own, which the user may set.
+    let _watchdog = watchdog::set(watch.left(CAPTURE_DEADLINE));
+    match capture::capture(home, args.event, payload) {
+        Ok(()) => {
+            starter::start_drainer_if_none(home);
+            0
+        }
+        Err(error) => {
+            log::error(
+                "hook",
+                &[("event", &args.event.name())],
+                &format!("The event was not spooled: {error}."),
+            );
+            // A home that takes no pointer has no use for a drainer, and one line about it is enough.
+            if !error.is_ours() {
+                starter::start_drainer_if_none(home);
+            }
+            u8::from(args.strict && error.is_ours())
+        }
+    }
+}
+
+fn recall_half(home: &Home, args: &Args, payload: &Payload) {
+    let recalls = args.event.recalls(payload.reason());
+    let context = if recalls { speak::compose(home, args, payload) } else { None };
+    let word = match args.event {
+        Event::SessionStart => word_in_time(home, |home| notice::due(home, care::mend(home))),
+        Event::Setup => word_in_time(home, care::check),
+        _ => None,
+    };
+    speak::print(reply::reply(args.event, context.as_deref(), word.as_deref()));
+}
+
+/// A disk that does not answer costs the user the line about it, not the session its context.
+fn word_in_time(home: &Home, look: fn(&Home) -> Option<String>) -> Option<String> {
+    let (tell, told) = std::sync::mpsc::channel();
+    let home = home.clone();
+    // Where no thread can be made, nothing is said. One that is stuck ends with the process.
+    std::thread::Builder::new().name("notice".to_owned()).spawn(move || tell.send(look(&home)).ok()).ok()?;
+    told.recv_timeout(NOTICE_DEADLINE).ok().flatten()
 }

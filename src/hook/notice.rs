@@ -13,7 +13,9 @@ use crate::{clock, log};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-const VERSION: &str = "notice 1";
+const VERSION: &str = "notice 1\n";
+/// In place of kinds.
+const NONE: &str = "-";
 /// Younger than this, what waits is on its way. Units: milliseconds.
 const LONG_MS: i64 = 3_600_000;
 /// More names of a folder are not counted.
@@ -54,7 +56,7 @@ struct Behind {
 type Trouble = (&'static str, String);
 
 /// What was told, and when.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Record {
     day: String,
     kinds: BTreeSet<String>,
@@ -68,28 +70,39 @@ pub(super) fn due(home: &Home, mended: Result<(), FsError>) -> Option<String> {
     ask_to_leave(home, &told);
     let mut record = Record::read(home);
     let day: String = clock::format(clock::now()).chars().take(10).collect();
-    let odd = names(&home.spool_odd()).filter(|name| name.ends_with(".why")).count() as u64;
+    // Each thing set aside lies there with its reason.
+    let folder = home.spool_odd();
+    let reasons = names(&folder, 4 * MAX_NAMES).filter(|name| name.ends_with(".why"));
+    let odd = reasons.take(MAX_NAMES).count() as u64;
+    let cleared = odd < record.odd;
+    record.odd = record.odd.min(odd);
+    // Without a status nothing is known of what was lost.
+    let lost = if told.v == 0 { record.lost } else { told.lost_ranges };
     let mut troubles = troubles(home, &told, mended);
     if odd > record.odd {
         let (new, more) = (odd - record.odd, if odd >= MAX_NAMES as u64 { " or more" } else { "" });
         let what = many(new, "thing");
         troubles.push(("odd", format!("{what}{more} set aside that could not be used")));
     }
-    if told.lost_ranges > record.lost {
-        let new = told.lost_ranges - record.lost;
+    if lost > record.lost {
+        let new = lost - record.lost;
         let what = many(new, "range");
         troubles.push(("lost", format!("{what} of transcripts lost: gone before stored")));
     }
     if day != record.day {
         record.kinds.clear();
     }
-    let new = troubles.iter().any(|(kind, _)| !record.kinds.contains(*kind));
-    if !new {
+    // What was told today is not told again beside something new.
+    troubles.retain(|(kind, _)| !record.kinds.contains(*kind));
+    if troubles.is_empty() {
+        if cleared {
+            record.write(home);
+        }
         return None;
     }
     record.day = day;
     record.kinds.extend(troubles.iter().map(|(kind, _)| (*kind).to_owned()));
-    (record.odd, record.lost) = (odd, told.lost_ranges);
+    (record.odd, record.lost) = (odd, lost);
     record.write(home);
     let texts: Vec<String> = troubles.into_iter().map(|(_, text)| text).collect();
     Some(line(&texts))
@@ -144,7 +157,7 @@ fn waiting(home: &Home) -> Option<Trouble> {
     let (mut events, mut oldest_ms, mut more) = (0_u64, 0_i64, false);
     let mut sessions = BTreeSet::new();
     for folder in [home.spool_new(), home.spool_cur()] {
-        for (n, name) in names(&folder).enumerate() {
+        for (n, name) in names(&folder, MAX_NAMES).enumerate() {
             events += 1;
             more |= n + 1 == MAX_NAMES;
             if n < MAX_LOOKS
@@ -162,9 +175,9 @@ fn waiting(home: &Home) -> Option<Trouble> {
     })
 }
 
-fn names(folder: &std::path::Path) -> impl Iterator<Item = String> {
+fn names(folder: &std::path::Path, most: usize) -> impl Iterator<Item = String> {
     let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    files.map(|file| file.file_name().to_string_lossy().into_owned()).take(MAX_NAMES)
+    files.map(|file| file.file_name().to_string_lossy().into_owned()).take(most)
 }
 
 /// For how long nobody has touched a file. Units: milliseconds, of the clock that set its time.
@@ -201,22 +214,30 @@ impl Record {
         let bytes = fs::read_small(&home.notice(), 4096).ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines();
-        let (Some(VERSION), Some(line)) = (lines.next().map(str::trim_end), lines.next()) else {
+        let (Some("notice 1"), Some(line)) = (lines.next(), lines.next()) else {
             return Self::default();
         };
         let parts: Vec<&str> = line.split_whitespace().collect();
         let [day, kinds, odd, lost] = parts.as_slice() else { return Self::default() };
         Self {
             day: (*day).to_owned(),
-            kinds: kinds.split(',').map(str::to_owned).collect(),
+            kinds: kinds.split(',').filter(|kind| *kind != NONE).map(str::to_owned).collect(),
             odd: odd.parse().unwrap_or(0),
             lost: lost.parse().unwrap_or(0),
         }
     }
 
     fn write(&self, home: &Home) {
-        let kinds = self.kinds.iter().map(String::as_str).collect::<Vec<_>>().join(",");
-        let text = format!("{VERSION}\n{} {kinds} {} {}\n", self.day, self.odd, self.lost);
+        let found = fs::read_small(&home.notice(), 4096).ok().flatten().unwrap_or_default();
+        if !found.is_empty() && !found.starts_with(VERSION.as_bytes()) {
+            // Another version's: it is told again rather than written over.
+            return;
+        }
+        let kinds = match self.kinds.iter().map(String::as_str).collect::<Vec<_>>().join(",") {
+            none if none.is_empty() => NONE.to_owned(),
+            kinds => kinds,
+        };
+        let text = format!("{VERSION}{} {kinds} {} {}\n", self.day, self.odd, self.lost);
         // What a full disk does not let us replace can still be written over: it is long enough from the first time.
         let padded = format!("{text:<256}");
         if let Err(error) = fs::replace(&home.notice(), padded.as_bytes(), Sync::No)
@@ -240,9 +261,15 @@ mod tests {
         let record = Record { day: "2026-11-30".to_owned(), kinds, odd: 3, lost: 1 };
         record.write(&home);
         assert_eq!(Record::read(&home), record);
+        let nothing = Record { kinds: BTreeSet::new(), ..record.clone() };
+        nothing.write(&home);
+        assert_eq!(Record::read(&home), nothing);
         for foreign in ["", "notice 2\n2026-11-30 disk 3 1\n", "notice 1\n2026-11-30\n"] {
             fs::replace(&home.notice(), foreign.as_bytes(), Sync::No).unwrap();
             assert_eq!(Record::read(&home), Record::default(), "{foreign}");
+            record.write(&home);
+            let kept = std::fs::read_to_string(home.notice()).unwrap() == foreign;
+            assert_eq!(kept, foreign.starts_with("notice 2"), "{foreign}");
         }
     }
 

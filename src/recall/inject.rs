@@ -324,10 +324,10 @@ fn room(ask: &Inject, shown: &Shown) -> usize {
 fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
     let (text, taken) = choose(ask, shown, blocks)?;
     let total = text.chars().count();
-    // Fence and label are counted with the first block; more names of a block cost nothing.
-    let rows = taken.iter().enumerate().flat_map(|(n, block)| {
-        let own = (block.hash.clone(), if n == 0 { total } else { 0 });
-        std::iter::once(own).chain(block.marks.iter().chain(block.tells()).map(|mark| (mark.clone(), 0)))
+    // Fence and label are counted with the first block.
+    let rows = taken.iter().enumerate().map(|(n, block)| {
+        let names = std::iter::once(&block.hash).chain(&block.marks).chain(block.tells());
+        (names.cloned().collect(), if n == 0 { total } else { 0 })
     });
     let why = match &ask.moment {
         Moment::Prompt { .. } => Why::Prompt,
@@ -336,7 +336,8 @@ fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
     };
     match shown.claim(ask.home, why, &rows.collect::<Vec<_>>()) {
         Ok(false) => Some(text),
-        Ok(true) => choose(ask, shown, blocks).map(|(text, _)| text),
+        // Of what was claimed, and of nothing else: what is said without a claim would be said again.
+        Ok(true) => choose(ask, shown, &taken).map(|(text, _)| text),
         Err(error) => {
             // Said again is better than not said at all.
             log::warn(

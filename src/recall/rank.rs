@@ -2,7 +2,7 @@
 
 use super::ask::RecallError;
 use super::query::Query;
-use super::scope::{Docs, alive, holding, meet, postings};
+use super::scope::{Docs, alive, meet, postings};
 use crate::index::Reader;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings as _, TermInfo};
@@ -48,8 +48,8 @@ pub(super) struct Ranker<'a> {
     fields: Vec<Scored>,
     /// Of each segment, the lists of the query's terms: looked up once, read for every session that may answer.
     lists: Vec<Vec<List>>,
-    /// Of each segment, the documents whose status is `superseded`, sorted.
-    superseded: Vec<Vec<DocId>>,
+    /// Of each segment, where the documents whose status is `superseded` are listed, if there are any.
+    superseded: Vec<Option<TermInfo>>,
 }
 
 /// Where the documents of a segment that hold a term in a field are listed.
@@ -84,8 +84,9 @@ impl<'a> Ranker<'a> {
         }
         let mut lists = Vec::new();
         let mut superseded = Vec::new();
+        let gone = Term::from_field_text(f.status, "superseded");
         for segment in reader.searcher().segment_readers() {
-            superseded.push(holding(segment, f.status, "superseded")?);
+            superseded.push(segment.inverted_index(f.status)?.get_term_info(&gone)?);
             let mut found = Vec::new();
             for (term, text) in query.terms.iter().enumerate() {
                 for (field, scored) in fields.iter().enumerate() {
@@ -139,17 +140,29 @@ impl<'a> Ranker<'a> {
             });
         }
         let ranked = docs.iter().zip(&cells).filter(|(_, cell)| cell.mask != 0);
-        let rank = |(doc, cell): (&DocId, &Cell)| {
-            let at = DocAddress::new(ord, *doc);
-            Ranked { at, score: cell.sum * self.standing(at), mask: cell.mask }
-        };
-        Ok(ranked.map(rank).collect())
+        let address = |doc: &DocId| DocAddress::new(ord, *doc);
+        let rank =
+            |(doc, cell): (&DocId, &Cell)| Ranked { at: address(doc), score: cell.sum, mask: cell.mask };
+        let mut ranked: Vec<Ranked> = ranked.map(rank).collect();
+        for at in self.superseded(ord, &ranked.iter().map(|r| r.at.doc_id).collect::<Vec<_>>())? {
+            if let Some(ranked) = ranked.get_mut(at) {
+                ranked.score *= SUPERSEDED;
+            }
+        }
+        Ok(ranked)
     }
 
-    /// 1, or less for what no longer stands.
-    fn standing(&self, at: DocAddress) -> f64 {
-        let gone = usize::try_from(at.segment_ord).ok().and_then(|ord| self.superseded.get(ord));
-        if gone.is_some_and(|docs| docs.binary_search(&at.doc_id).is_ok()) { SUPERSEDED } else { 1.0 }
+    /// Which of these documents no longer stand, by their place in the list.
+    fn superseded(&self, ord: u32, docs: &[DocId]) -> Result<Vec<usize>, RecallError> {
+        let mut found = Vec::new();
+        let info = usize::try_from(ord).ok().and_then(|ord| self.superseded.get(ord));
+        if let Some(Some(info)) = info {
+            let field = self.reader.fields().status;
+            let inverted = self.reader.searcher().segment_reader(ord).inverted_index(field)?;
+            let mut list = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+            meet(docs, &mut list, |at, _| found.push(at));
+        }
+        Ok(found)
     }
 
     fn union(&self, ord: u32, segment: &SegmentReader) -> Result<Vec<DocId>, RecallError> {
@@ -187,8 +200,10 @@ impl<'a> Ranker<'a> {
                 });
             }
         }
+        let gone = !self.superseded(ranked.at.segment_ord, &docs)?.is_empty();
+        let standing = if gone { SUPERSEDED } else { 1.0 };
         Ok(serde_json::json!({
-            "score": round(ranked.score), "standing": self.standing(ranked.at), "coverage": round(self.query.coverage(ranked.mask)), "terms": parts,
+            "score": round(ranked.score), "standing": standing, "coverage": round(self.query.coverage(ranked.mask)), "terms": parts,
         }))
     }
 }

@@ -1,10 +1,11 @@
-//! What a session was shown: so that nothing is said twice, a redelivered event gets the same bytes (D15), and budgets hold. A block and
-//! each sentence in it are a line, the sentences with no characters.
+//! What a session was shown: so that nothing is said twice, a redelivered event gets the same bytes (D15), and budgets hold. A block stands
+//! there with the names of its sentences.
 //!
-//! `state/shown/<session>`, appended, a line a block: `<why> <event> <block> <characters> <prompt> <context>`. `why` is `p` after a prompt,
+//! `state/shown/<session>`, appended, a line a block: `<why> <event> <name,name…> <characters> <prompt> <context>`. `why` is `p` after a prompt,
 //! `t` at a tool, `s` at any other event; `prompt` names the prompt of the turn and `context` the subagent, `-` where there is none.
 //! `c <event>` and `x <event>` begin a new record, `x` after a compaction. Hashes and numbers only. The first line names the version.
-//! The file is bounded by the session's budget; a line that two hooks tear is skipped.
+//! The file is bounded by the session's budget; a line that two hooks tear is skipped. A file of another version is left as it is: then
+//! something may be said twice.
 //!
 //! Tools that run at the same time have hooks that run at the same time, and none waits for another (D9). So each first *claims* what it
 //! would say by appending its lines, then reads the record again: what stands before its own first line was there before it, for everybody
@@ -17,7 +18,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 const VERSION: &str = "shown 1";
-/// A longer file is begun again. Units: bytes; a full session budget takes a few thousand.
+/// A longer file is begun again, with the sum of what was shown. Units: bytes; the budget of a session takes less than half of it, also in the
+/// shortest sentences.
 const CAP_BYTES: u64 = 64 * 1024;
 
 /// Which kind of event showed something.
@@ -53,11 +55,14 @@ pub(super) struct Shown {
     /// This event was delivered before, and is in the record.
     again: bool,
     compacted: bool,
+    /// Another version wrote it.
+    foreign: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
-    block: String,
+    /// Of the block and of what it tells, joined by commas.
+    names: String,
     chars: usize,
     prompt: String,
     context: String,
@@ -80,6 +85,7 @@ impl Shown {
             before: Vec::new(),
             again: false,
             compacted: false,
+            foreign: false,
         };
         shown.look();
         shown
@@ -91,7 +97,9 @@ impl Shown {
         let text = String::from_utf8_lossy(&bytes);
         (self.again, self.compacted) = (false, false);
         self.before.clear();
-        for line in text.lines().skip_while(|_| !text.starts_with(VERSION)).skip(1) {
+        let mut lines = text.lines();
+        self.foreign = lines.next().is_some_and(|version| version != VERSION);
+        for line in lines.take_while(|_| !self.foreign) {
             let parts: Vec<_> = line.split(' ').collect();
             match parts.as_slice() {
                 ["c" | "x", of] => {
@@ -99,13 +107,13 @@ impl Shown {
                     self.compacted |= parts.first() == Some(&"x");
                     self.before.clear();
                 }
-                ["p" | "s" | "t", of, block, chars, rest @ ..] => {
+                ["p" | "s" | "t", of, names, chars, rest @ ..] => {
                     // What came after this event's first delivery did not exist for it.
                     self.again |= *of == self.event;
                     if let (false, Ok(chars)) = (self.again, chars.parse()) {
                         let part = |n: usize| (*rest.get(n).unwrap_or(&NONE)).to_owned();
                         self.before.push(Row {
-                            block: (*block).into(),
+                            names: (*names).into(),
                             chars,
                             prompt: part(0),
                             context: part(1),
@@ -125,7 +133,7 @@ impl Shown {
     /// Begins a new record: this event came after a compaction, and everything may be said again. A redelivery changes nothing.
     pub(super) fn compact(&mut self, home: &Home) -> Result<(), FsError> {
         self.before.clear();
-        if self.again {
+        if self.again || self.foreign {
             return Ok(());
         }
         self.compacted = true;
@@ -133,9 +141,10 @@ impl Shown {
         fs::replace(&self.path, format!("{VERSION}\nx {}\n", self.event).as_bytes(), fs::Sync::No)
     }
 
-    /// Tells if another event showed this block, in the same context.
-    pub(super) fn has(&self, block: &str) -> bool {
-        self.before.iter().any(|row| row.block == block && row.context == self.context)
+    /// Tells if another event showed what has this name, in the same context.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let here = self.before.iter().filter(|row| row.context == self.context);
+        here.flat_map(|row| row.names.split(',')).any(|known| known == name)
     }
 
     /// Characters shown since the session's last compaction, to its subagents, too.
@@ -150,15 +159,15 @@ impl Shown {
         if self.prompt == NONE { 0 } else { rows.sum() }
     }
 
-    /// Claims what this event would show: block and characters. Afterwards the record is as it stood before the claim, others' earlier
+    /// Claims what this event would show: of each block its names and its characters. Afterwards the record is as it stood before the claim, others' earlier
     /// claims included: true when there are some that were not seen before. A redelivery claims nothing.
     pub(super) fn claim(
         &mut self,
         home: &Home,
         why: Why,
-        blocks: &[(String, usize)],
+        blocks: &[(Vec<String>, usize)],
     ) -> Result<bool, FsError> {
-        if self.again {
+        if self.again || self.foreign {
             return Ok(false);
         }
         let mut lines = String::new();
@@ -167,9 +176,10 @@ impl Shown {
             Why::Tool => 't',
             Why::Other => 's',
         };
-        for (block, chars) in blocks {
+        for (names, chars) in blocks {
+            let names = names.join(",");
             lines.push_str(&format!(
-                "{why} {} {block} {chars} {} {}\n",
+                "{why} {} {names} {chars} {} {}\n",
                 self.event, self.prompt, self.context
             ));
         }
@@ -177,7 +187,10 @@ impl Shown {
         let size = std::fs::metadata(&self.path).map_or(0, |m| m.len());
         if size + lines.len() as u64 > CAP_BYTES {
             let head = if self.compacted { 'x' } else { 'c' };
-            let text = format!("{VERSION}\n{head} {}\n{lines}", self.event);
+            // What was shown may be said again; how much it was still counts.
+            let sum = self.session_chars();
+            let text =
+                format!("{VERSION}\n{head} {}\ns {NONE} {NONE} {sum} {NONE} {NONE}\n{lines}", self.event);
             fs::replace(&self.path, text.as_bytes(), fs::Sync::No)?;
             return Ok(false);
         }

@@ -5,7 +5,7 @@ fn event(key: &str) -> Looker<'_> {
 }
 
 fn add(home: &Home, looker: Looker<'_>, why: Why, block: &str, chars: usize) -> bool {
-    Shown::read(home, "s", looker).claim(home, why, &[(block.to_owned(), chars)]).unwrap()
+    Shown::read(home, "s", looker).claim(home, why, &[(vec![block.to_owned()], chars)]).unwrap()
 }
 
 fn world() -> (tempfile::TempDir, Home) {
@@ -35,7 +35,7 @@ fn a_compaction_begins_again_and_other_sessions_are_apart() {
     let mut compact = Shown::read(&home, "s", event("c1"));
     compact.compact(&home).unwrap();
     assert!(!compact.has("b1") && compact.is_compacted());
-    compact.claim(&home, Why::Other, &[("b1".to_owned(), 10)]).unwrap();
+    compact.claim(&home, Why::Other, &[(vec!["b1".to_owned()], 10)]).unwrap();
     let mut again = Shown::read(&home, "s", event("c1"));
     again.compact(&home).unwrap();
     assert!(!again.has("b1"));
@@ -68,8 +68,8 @@ fn a_prompt_and_its_tools_share_a_budget_and_a_subagent_has_a_context_of_its_own
 fn of_two_at_once_one_has_the_block() {
     let (_dir, home) = world();
     let (mut one, mut two) = (Shown::read(&home, "s", event("e1")), Shown::read(&home, "s", event("e2")));
-    assert!(!one.claim(&home, Why::Tool, &[("b".to_owned(), 5)]).unwrap());
-    assert!(two.claim(&home, Why::Tool, &[("b".to_owned(), 5)]).unwrap());
+    assert!(!one.claim(&home, Why::Tool, &[(vec!["b".to_owned()], 5)]).unwrap());
+    assert!(two.claim(&home, Why::Tool, &[(vec!["b".to_owned()], 5)]).unwrap());
     assert!(!one.has("b") && two.has("b"));
     // Delivered again, each sees what it saw.
     assert!(!Shown::read(&home, "s", event("e1")).has("b") && Shown::read(&home, "s", event("e2")).has("b"));
@@ -84,7 +84,7 @@ fn many_at_once_lose_no_line_and_one_has_the_block() {
     let run = |key: &String| {
         let mut shown = Shown::read(&home, "s", event(key));
         barrier.wait();
-        shown.claim(&home, Why::Tool, &[("b".to_owned(), 5)]).unwrap();
+        shown.claim(&home, Why::Tool, &[(vec!["b".to_owned()], 5)]).unwrap();
         usize::from(!shown.has("b"))
     };
     let winners: usize = std::thread::scope(|scope| {
@@ -110,10 +110,27 @@ fn lines_of_older_versions_and_torn_ones_harm_nothing() {
 #[test]
 fn a_record_that_grew_too_long_is_begun_again() {
     let (_dir, home) = world();
-    let blocks: Vec<_> = (0..300).map(|n| (format!("block-{n}"), 1)).collect();
+    let blocks: Vec<_> = (0..300).map(|n| (vec![format!("block-{n}"), format!("told-{n}")], 1)).collect();
     for n in 0..6 {
         Shown::read(&home, "s", event(&format!("e{n}"))).claim(&home, Why::Tool, &blocks).unwrap();
         assert!(std::fs::metadata(home.shown().join("s")).unwrap().len() <= CAP_BYTES);
     }
-    assert!(Shown::read(&home, "s", event("later")).has("block-7"));
+    let later = Shown::read(&home, "s", event("later"));
+    assert!(later.has("block-7") && later.has("told-7"));
+    assert_eq!(later.session_chars(), 6 * 300, "how much was shown still counts");
+}
+
+#[test]
+fn a_record_of_another_version_is_left_as_it_is() {
+    let (_dir, home) = world();
+    fs::make_private_dir(&home.shown()).unwrap();
+    for version in ["shown 2", "shown 10", "else"] {
+        let text = format!("{version}\np aaaa b1 10 - -\n");
+        fs::replace(&home.shown().join("s"), text.as_bytes(), fs::Sync::No).unwrap();
+        assert!(!add(&home, event("e1"), Why::Prompt, "b2", 5));
+        let mut shown = Shown::read(&home, "s", event("e2"));
+        assert!(!shown.has("b1"));
+        shown.compact(&home).unwrap();
+        assert_eq!(std::fs::read_to_string(home.shown().join("s")).unwrap(), text);
+    }
 }
