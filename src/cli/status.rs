@@ -4,19 +4,19 @@ use super::Exit;
 use super::exit::Failure;
 use super::output::{self, Paint};
 use crate::clock;
-use crate::config::Home;
+use crate::config::{Home, Secret};
 use crate::drain::{self, StatusFile};
 use crate::fs;
+use crate::redact::{Redactor, Report};
 use crate::spool;
-use crate::store::{self, Look, Reader, SessionRow};
+use crate::store::{self, Look, LostRange, Reader, SessionRow, Standing, StoreError, Wait};
 use serde_json::json;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Show whether everything is stored and searchable.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Of one session: exit code 3 as long as it is not stored to its end and searchable; 0, too, when there is no transcript of it
+    /// Of one session: exit code 3 as long as it is not stored to its end and searchable; 1 when a part of it was gone before it was stored; 0, too, when there is no transcript of it
     #[arg(long, value_name = "S")]
     session: Option<String>,
     /// Wait up to this long for it
@@ -186,76 +186,73 @@ fn one_session(home: &Home, session: &str, args: &Args) -> Result<Exit, Failure>
     let limit = Duration::from_secs(u64::from(args.wait.unwrap_or(0)));
     let (_keep, never) = crossbeam_channel::bounded::<()>(1);
     loop {
-        let row = find(home, session)?;
-        let standing = standing(home, session, row.as_ref())?;
-        if standing != Standing::Behind || watch.left(limit).is_zero() {
-            return Ok(tell(session, row, standing, args.json));
+        let (row, standing) = look(home, session)?;
+        if !matches!(standing, Standing::Behind(_)) || watch.left(limit).is_zero() {
+            return tell(home, session, row, standing, args.json);
         }
         never.recv_timeout(Duration::from_millis(50)).ok();
     }
 }
 
-fn find(home: &Home, session: &str) -> Result<Option<SessionRow>, Failure> {
-    match Reader::open(home) {
-        Ok(store) => Ok(store.session(session)?),
-        Err(crate::store::StoreError::Absent(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Nothing of it in the spool, its files stored to their end as they are now, and that published. In this order: what is not in the spool any
-/// more is in the store, and what was in the store by then must be in the index.
-fn standing(home: &Home, session: &str, row: Option<&SessionRow>) -> Result<Standing, Failure> {
-    let Some(row) = row.filter(|row| !spool::waits(home, &row.id) && !spool::waits(home, session)) else {
-        return Ok(Standing::Behind);
+fn look(home: &Home, session: &str) -> Result<(Option<SessionRow>, Standing), Failure> {
+    let store = match Reader::open(home) {
+        Ok(store) => store,
+        Err(StoreError::Absent(_)) => return Ok((None, Standing::Behind(Wait::Unknown))),
+        Err(error) => return Err(error.into()),
     };
-    let store = Reader::open(home)?;
-    let files = store.session_files(&row.id)?;
-    let there = |path: &PathBuf| path.symlink_metadata().is_ok();
-    if !files.iter().any(there) && row.observations == 0 {
-        // Of a session that has only begun the words are still to come. One that has ended without a file, or went on without, has none.
-        let over = row.ended.is_some() || !files.is_empty();
-        return Ok(if over { Standing::Unwritten } else { Standing::Behind });
-    }
-    // Its subagents' files, too, also those that nobody has looked into yet.
-    let beside: Vec<PathBuf> = files.iter().flat_map(|path| drain::beside(path)).collect();
-    let mut read = !files.is_empty();
-    for path in files.iter().chain(&beside) {
-        let size = path.symlink_metadata().map_or(0, |m| m.len());
-        read &= size == 0 || store.file(path)?.is_some_and(|state| state.settled >= size);
-    }
+    let id = store.session_id(session)?.unwrap_or_else(|| session.to_owned());
+    let waits = spool::waits(home, &id) || spool::waits(home, session);
     let published = crate::index::Reader::open(home).ok().flatten().map_or(0, |index| index.seq());
-    let stored = read && published >= store.seq()?;
-    Ok(if stored { Standing::Stored } else { Standing::Behind })
+    let standing = store.standing(&id, waits, published)?;
+    Ok((store.session(&id)?, standing))
 }
 
-/// How much of a session is searchable.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    Behind,
-    Stored,
-    /// Its host keeps no transcript, or nothing was said: there is nothing to store.
-    Unwritten,
-}
-
-fn tell(session: &str, row: Option<SessionRow>, standing: Standing, as_json: bool) -> Exit {
-    let stored = standing != Standing::Behind;
+fn tell(
+    home: &Home,
+    session: &str,
+    row: Option<SessionRow>,
+    standing: Standing,
+    as_json: bool,
+) -> Result<Exit, Failure> {
+    let unwritten = standing == Standing::Unwritten;
+    let stored = unwritten || standing == Standing::Stored;
+    let exit = match &standing {
+        Standing::Stored | Standing::Unwritten => Exit::Done,
+        Standing::Behind(_) => Exit::Nothing,
+        Standing::Lost(_) => Exit::Failed,
+    };
+    let lost = match &standing {
+        Standing::Lost(ranges) => shown(home, ranges)?,
+        _ => Vec::new(),
+    };
     if as_json {
-        let unwritten = standing == Standing::Unwritten;
-        output::json(&json!({ "session": session, "stored": stored, "unwritten": unwritten, "row": row }));
-    } else {
-        let paint = Paint::new();
-        match &row {
-            None => output::say(&format!("session {session} is not known yet")),
-            Some(row) => {
-                let state = match standing {
-                    Standing::Stored => paint.good("stored and searchable"),
-                    Standing::Unwritten => "there is no transcript of it, so nothing to store".to_owned(),
-                    Standing::Behind => paint.bad("not stored to its end yet"),
-                };
-                output::say(&format!("session {session}: {} observations, {state}", row.observations));
-            }
-        }
+        output::json(&json!({
+            "session": session, "stored": stored, "unwritten": unwritten, "lost": lost, "row": row,
+        }));
+        return Ok(exit);
     }
-    if stored { Exit::Done } else { Exit::Nothing }
+    let Some(row) = row else {
+        output::say(&format!("session {session} is not known yet"));
+        return Ok(exit);
+    };
+    let paint = Paint::new();
+    let state = match standing {
+        Standing::Stored => paint.good("stored and searchable"),
+        Standing::Unwritten => "there is no transcript of it, so nothing to store".to_owned(),
+        Standing::Behind(_) => paint.bad("not stored to its end yet"),
+        Standing::Lost(_) => paint.bad("the rest was gone before it was stored"),
+    };
+    output::say(&format!("session {session}: {} observations, {state}", row.observations));
+    for LostRange { path, from, to } in &lost {
+        let to = to.map_or("its end".to_owned(), |to| to.to_string());
+        output::say(&format!("  lost: bytes {from} to {to} of {}", output::plain(path)));
+    }
+    Ok(exit)
+}
+
+/// Lost ranges as they may be shown: a path is the host's text, too (D8).
+fn shown(home: &Home, ranges: &[LostRange]) -> Result<Vec<LostRange>, Failure> {
+    let redactor = Redactor::new(&Secret::open(home).map_err(|error| Failure::new(error.to_string()))?);
+    let clean = |path: &str| redactor.clean(path, &mut Report::default()).into_owned();
+    Ok(ranges.iter().map(|range| LostRange { path: clean(&range.path), ..range.clone() }).collect())
 }

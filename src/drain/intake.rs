@@ -10,7 +10,7 @@ use super::suspects::Caution;
 use super::sweep;
 use crate::config::Project;
 use crate::spool::{self, Claimed, Entry, SpoolError};
-use crate::store::FileState;
+use crate::store::{self, FileState};
 use crate::{clock, fs, log};
 
 use std::collections::{BTreeSet, HashSet};
@@ -150,7 +150,7 @@ impl Drainer {
     /// The session's other files, where they have grown.
     fn beside(&self, transcript: &Path, last_line: bool) -> Result<Vec<Request>, DrainError> {
         let mut list = Vec::new();
-        for path in sweep::beside(transcript) {
+        for path in store::transcripts_beside(transcript) {
             if sweep::is_behind(&path, self.store.file(&path)?.as_ref()) {
                 list.push(Request { path, last_line, ..Request::default() });
             }
@@ -267,7 +267,7 @@ impl Drainer {
         let mut found = BTreeSet::new();
         for root in self.options.roots.clone() {
             // A long look is work, too.
-            found.extend(sweep::transcripts_beating(&root, &mut || self.beat()));
+            found.extend(store::transcripts_beating(&root, &mut || self.beat()));
         }
         // What a repaired store knows of and has not read lies anywhere.
         let unread = known.iter().filter(|(path, state)| **state == FileState::default() && path.is_file());

@@ -41,8 +41,8 @@ pub use machine::Mode;
 pub use progress::Progress;
 pub use rounds::{rebuild, run};
 pub use run::{Options, Outcome};
-pub use sweep::{beside, transcripts};
 
+pub use crate::store::transcripts;
 use crate::config::Home;
 use crate::{fs, index, spool, store};
 use std::path::PathBuf;

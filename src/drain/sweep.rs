@@ -1,42 +1,15 @@
 //! Finding transcripts whose end lies beyond their cursor: a lost doorbell costs only time.
 
 use crate::clock;
-use crate::store::FileState;
+use crate::store::{FileState, transcripts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Deeper than any layout of the host (`<slug>/<session>/subagents/workflows/<run>/agent-….jsonl`), and than what a person keeps.
-const MAX_DEPTH: usize = 64;
 /// A last line without a newline that nobody touched for this long will not be finished. Units: milliseconds.
 pub(super) const SETTLE_MS: i64 = 60_000;
-
-/// Every transcript below a path (or the path itself), sorted; links are not followed, what cannot be read is passed over.
-pub fn transcripts(root: &Path) -> Vec<PathBuf> {
-    transcripts_beating(root, &mut || {})
-}
-
-/// The same; `beat` is called after every few hundred names.
-pub(super) fn transcripts_beating(root: &Path, beat: &mut dyn FnMut()) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = WalkDir::new(root)
-        .max_depth(MAX_DEPTH)
-        .into_iter()
-        .enumerate()
-        .inspect(|(n, _)| {
-            if n % 500 == 499 {
-                beat();
-            }
-        })
-        .filter_map(|(_, entry)| entry.ok())
-        .filter(|entry| entry.file_type().is_file())
-        .map(walkdir::DirEntry::into_path)
-        .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
-        .collect();
-    found.sort();
-    found
-}
 
 /// The transcripts that a person named: files whatever their ending, and what lies in folders. Sorted, each once.
 pub(super) fn named(paths: &[PathBuf]) -> Vec<PathBuf> {
@@ -86,12 +59,6 @@ fn age_ms(now: i64, modified: i64, changed: i64) -> i64 {
     let soon = now.saturating_add(SETTLE_MS);
     let past = [modified, changed].into_iter().find(|time| *time <= soon);
     past.map_or(i64::MAX, |time| now.saturating_sub(time).max(0))
-}
-
-/// The session's other files: what lies in the folder that is named like the transcript.
-pub fn beside(transcript: &Path) -> Vec<PathBuf> {
-    let folder = transcript.with_extension("");
-    if folder.is_dir() { transcripts(&folder) } else { Vec::new() }
 }
 
 /// Finds where a transcript that is gone went: the host moves it to another project's folder under its own name.

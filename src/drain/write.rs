@@ -316,7 +316,7 @@ impl Writer {
             let wanted = entries.iter().filter(|e| e.transcript == task.job.path).map(|e| e.cursor).max();
             match wanted.unwrap_or(0).max(task.state.size) {
                 0 => unwritten::note(write, &task.job.path, &told)?,
-                end => self.gone(write, task, end, pending)?,
+                end => self.gone(write, task, end, &told, pending)?,
             }
         }
         Ok(())
@@ -328,6 +328,7 @@ impl Writer {
         write: &mut Write<'_>,
         task: &Task,
         end: u64,
+        told: &[(&Entry, i64)],
         pending: &mut Pending,
     ) -> Result<(), StoreError> {
         let file = write.file(&task.path)?;
@@ -335,16 +336,18 @@ impl Writer {
         if end <= state.settled {
             return Ok(());
         }
+        // Nobody has read whose words these were: only the events say it.
+        for (_, session) in told {
+            write.file_holds(file, *session)?;
+        }
         let path = self.redactor.clean(&task.path.to_string_lossy(), &mut Report::default()).into_owned();
         let mut odd = Odd::new("a transcript was gone before it was stored to its end");
         odd.path = Some(path);
         (odd.from, odd.to) = (Some(state.settled), Some(end));
         let name = id::short(&id::sha256(task.path.to_string_lossy().as_bytes()), 16).to_owned();
-        let place = format!("{:016x}", state.settled);
         // An entry that is done again tells the same.
-        if write.lines(file, "lost", &place)? == 0 {
-            write.count_lines(file, "lost", &place, 1)?;
-            pending.odd.push((format!("lost.{name}.{place}"), odd));
+        if write.lost(file, state.settled, end)? {
+            pending.odd.push((format!("lost.{name}.{:016x}", state.settled), odd));
         }
         Ok(())
     }

@@ -3,15 +3,18 @@
 use super::Memory;
 use super::arguments::{Scope, Status};
 use super::page::cut;
-use super::search::{project, session, store};
+use super::search::{project, store};
 use super::tools::{self, Trouble};
 use crate::recall::{self, Ask, Deadline};
-use crate::store::StoreError;
+use crate::store::{LostRange, Standing, StoreError, Wait};
 use crate::{clock, spool};
 use serde_json::{Map, Value};
 
 /// Units: characters of an answer.
 pub(super) const BOUND: usize = 2_000;
+/// Said of the session that nobody named: the environment of this process is as old as the process.
+const OWN: &str = "This is the session in which this server was started; after /clear or a resume the conversation has another id. Pass \
+session (its id, or a beginning of it) to ask of another.";
 /// A drainer writes its heartbeat more often than this. Units: seconds.
 const FRESH_S: i64 = 10;
 
@@ -20,7 +23,7 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
     let secret = tools::secret(memory)?;
     let project = project(memory, &Scope { project: args.project, all: false }, &secret)?.unwrap_or_default();
     let mut lines = Vec::new();
-    let mut behind = false;
+    let (mut behind, mut lost) = (false, false);
     let waiting = spool::counts(&memory.home);
     let store = match store(memory) {
         Ok(store) => Some(store),
@@ -78,21 +81,50 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
                 )
             }
         });
+        let own = args.session.is_none();
         if let Some(wanted) = args.session.or_else(|| memory.session.clone()) {
-            let id = session(memory, wanted);
-            let waits = spool::waits(&memory.home, &id);
-            let shown = cut(&recall::clean(&id), 64);
-            lines.push(match store.unread(&id)? {
-                None => format!("session {shown}: nothing of it is stored yet"),
-                Some(0) if !waits => format!("session {shown}: stored to its end"),
-                Some(bytes) => format!("session {shown}: {bytes} bytes of it are not stored yet"),
-            });
+            let id = store.session_id(&wanted)?.unwrap_or(wanted);
+            let standing = store.standing(&id, spool::waits(&memory.home, &id), index_seq)?;
+            behind |= matches!(standing, Standing::Behind(_));
+            lost = matches!(standing, Standing::Lost(_));
+            lines.push(format!("session {}: {}", cut(&recall::clean(&id), 64), told(&standing)));
+            if own {
+                lines.push(OWN.to_owned());
+            }
         }
     }
-    let verdict = if behind { "BEHIND: the newest work may not be found yet." } else { "Up to date." };
+    let verdict = match (behind, lost) {
+        (true, _) => "BEHIND: the newest work may not be found yet.",
+        (false, true) => "INCOMPLETE: a part of this session is lost; everything else is stored.",
+        (false, false) => "Up to date.",
+    };
     lines.insert(0, verdict.to_owned());
     let room = BOUND - recall::FENCE_CHARS - 1;
     Ok(recall::enclose(&format!("{}\n", cut(&lines.join("\n"), room)), &secret))
+}
+
+/// How much of a session can be found, in words.
+fn told(standing: &Standing) -> String {
+    match standing {
+        Standing::Stored => "stored to its end".to_owned(),
+        Standing::Unwritten => "the host has written no transcript of it, so nothing of it is kept".to_owned(),
+        Standing::Behind(wait) => match wait {
+            Wait::Unknown => "nothing of it is stored yet".to_owned(),
+            Wait::Words => "it has begun; its words are still to come".to_owned(),
+            Wait::Spool => "its newest events are not read yet".to_owned(),
+            Wait::Bytes(bytes) => format!("{bytes} bytes of it are not stored yet"),
+            Wait::Index => "stored to its end, but its newest part cannot be found yet".to_owned(),
+        },
+        // The user sees the files with `sinker status --session`.
+        Standing::Lost(ranges) => {
+            let bytes = |range: &LostRange| match range.to {
+                Some(to) => format!("{} to {to}", range.from),
+                None => format!("from {} on", range.from),
+            };
+            let shown: Vec<String> = ranges.iter().take(5).map(bytes).collect();
+            format!("LOST, gone before it was stored: bytes {} of its transcript", shown.join(", "))
+        }
+    }
 }
 
 /// Says what the heartbeat tells; no lock is touched.

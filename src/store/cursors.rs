@@ -5,6 +5,16 @@ use super::{StoreError, Write};
 use rusqlite::{OptionalExtension, Row, params};
 use std::path::Path;
 
+/// The class of lines that counts ranges of a file which were gone before they were stored; their kind is `<from>-<to>`, 16 hex each.
+pub(super) const LOST: &str = "lost";
+
+/// The range that a kind of the class [`LOST`] names; older stores did not keep its end.
+pub(super) fn lost_range(kind: &str) -> (u64, Option<u64>) {
+    let number = |hex: &str| u64::from_str_radix(hex, 16).ok();
+    let (from, to) = kind.split_once('-').map_or((kind, None), |(from, to)| (from, number(to)));
+    (number(from).unwrap_or(0), to)
+}
+
 /// A file's row number.
 pub type FileRow = i64;
 
@@ -122,7 +132,35 @@ impl Write<'_> {
         self.file_state(file)
     }
 
-    /// Notes that a file holds records of a session.
+    /// Notes that a range of a file was gone before it was stored. Returns false when that was known already.
+    pub fn lost(&mut self, file: FileRow, from: u64, to: u64) -> Result<bool, StoreError> {
+        let known = self.kinds(file, LOST)?.into_iter().find(|kind| lost_range(kind).0 == from);
+        if let Some(known) = known {
+            if lost_range(&known).1.is_some_and(|end| end >= to) {
+                return Ok(false);
+            }
+            // A later event tells that the file had been longer: it is the same range.
+            self.count_lines_less(file, LOST, &known)?;
+        }
+        self.count_lines(file, LOST, &format!("{from:016x}-{to:016x}"), 1)?;
+        Ok(true)
+    }
+
+    /// Takes what a file's lines of one kind were counted back.
+    fn count_lines_less(&mut self, file: FileRow, class: &str, kind: &str) -> Result<(), StoreError> {
+        let lines = self.lines(file, class, kind)?;
+        self.transaction.execute(
+            "UPDATE line_totals SET lines = lines - ?3 WHERE class = ?1 AND kind = ?2",
+            params![class, kind, lines],
+        )?;
+        self.transaction.execute(
+            "DELETE FROM line_counts WHERE file = ?1 AND class = ?2 AND kind = ?3",
+            params![file, class, kind],
+        )?;
+        Ok(())
+    }
+
+    /// Notes that a file holds records of a session, or held some that were lost.
     pub fn file_holds(&mut self, file: FileRow, session: i64) -> Result<(), StoreError> {
         self.transaction
             .prepare_cached("INSERT OR IGNORE INTO file_sessions (file, session) VALUES (?1, ?2)")?

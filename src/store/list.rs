@@ -135,18 +135,6 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Bytes of a session's files, as they are now, that are not stored to their end; `None` for one that has no file yet.
-    pub fn unread(&self, session: &str) -> Result<Option<u64>, StoreError> {
-        let files = self.session_files(session)?;
-        let mut unread = None;
-        for path in &files {
-            let size = path.symlink_metadata().map_or(0, |m| m.len());
-            let settled = self.file(path)?.map_or(0, |state| state.settled);
-            unread = Some(unread.unwrap_or(0) + size.saturating_sub(settled));
-        }
-        Ok(unread)
-    }
-
     /// Files of a project whose size, as seen last, lies beyond the cursor, and the bytes beyond it.
     pub fn behind_in(&self, project: &str) -> Result<(u64, u64), StoreError> {
         let mut query = self.connection.prepare_cached(

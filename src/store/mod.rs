@@ -22,7 +22,9 @@ mod read;
 mod salvage;
 mod schema;
 mod sessions;
+mod standing;
 mod titles;
+mod transcripts;
 
 pub use accounts::{FileAccount, Kinds};
 pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
@@ -35,6 +37,8 @@ pub use profile::telling;
 pub use read::{Document, DocumentRow, Figures, Reader};
 pub use salvage::Salvage;
 pub use sessions::{Claim, Claimant, Dated, ProjectRow, SessionFacts};
+pub use standing::{LostRange, Standing, Wait};
+pub use transcripts::{transcripts, transcripts_beating, transcripts_beside};
 
 use crate::config::Home;
 use crate::fs;

@@ -245,14 +245,48 @@ fn status_tells_what_is_not_stored_yet() {
         "{text}"
     );
     assert!(text.contains("this project (harbor-api-"), "{text}");
-    assert!(status("unheard-of").contains("nothing of it is stored yet"));
+    let is = |session: &str, verdict: &str, what: &str| {
+        let text = status(session);
+        assert!(body(&text)[0].starts_with(verdict) && text.contains(what), "{text}");
+        assert!(!text.contains("started"), "this one was named: {text}");
+    };
+    is(&session, "Up to date.", "stored to its end");
+    is("unheard-of", "BEHIND", "nothing of it is stored yet");
     t.says("One more word.").flush();
-    assert!(status(&session).contains("bytes of it are not stored yet"));
+    is(&session, "BEHIND", "bytes of it are not stored yet");
+    sandbox.drain_once();
+    is(&session, "Up to date.", "stored to its end");
+    // A subagent's file that nobody has looked into.
+    let mut agent = t.subagent("a3b9c2d1e0f48576");
+    agent.prompt("Look for the winch.").says("Found.").flush();
+    is(&session, "BEHIND", &format!("{} bytes of it are not stored yet", agent.bytes().len()));
     sandbox.hook("stop", &json!({"session_id": session, "transcript_path": t.path, "cwd": sandbox.project(), "hook_event_name": "Stop"}));
     let text = status(&session);
     assert!(text.contains("BEHIND") && text.contains("1 events wait"), "{text}");
+    assert!(text.contains("its newest events are not read yet"), "{text}");
     sandbox.drain_once();
-    assert!(status(&session).contains("Up to date"));
+    is(&session, "Up to date.", "stored to its end");
+    // Gone before it was read: waiting does not help, and it is not said to be stored.
+    let stored = t.bytes().len();
+    t.says("And a last one.").flush();
+    sandbox.hook("stop", &json!({"session_id": session, "transcript_path": t.path, "cwd": sandbox.project(), "hook_event_name": "Stop"}));
+    std::fs::remove_file(&t.path).unwrap();
+    sandbox.drain_once();
+    is(&session, "INCOMPLETE", &format!("bytes {stored} to {} of its transcript", t.bytes().len()));
+}
+
+#[test]
+fn status_says_which_session_it_speaks_of_when_none_is_named() {
+    let sandbox = Sandbox::new();
+    let old = decided(&sandbox, 1, "the winch");
+    let new = decided(&sandbox, 2, "the windlass");
+    let client = McpClient::start_with(&sandbox, &[("CLAUDE_CODE_SESSION_ID", &old.session)]);
+    let text = client.ask("memory_status", json!({}));
+    assert!(text.contains(&format!("session {}: stored to its end", old.session)), "{text}");
+    assert!(text.contains("in which this server was started") && text.contains("Pass session"), "{text}");
+    let text = client.ask("memory_status", json!({"session": new.session}));
+    assert!(text.contains(&format!("session {}: stored to its end", new.session)), "{text}");
+    assert!(!text.contains("in which this server was started"), "{text}");
 }
 
 #[test]

@@ -155,6 +155,47 @@ fn f33_a_transcript_that_comes_after_all_takes_the_count_back() {
     home.drain_once();
     let status = home.json(&["status"]);
     assert_eq!((&status["unwritten_sessions"], &status["lost_ranges"]), (&json!(0), &json!(1)), "{status}");
+    assert_eq!(code(&home, &transcript.session), Some(1), "its first turn is stored, its second is not");
+    home.verify();
+}
+
+/// F33: a range that is lost is no session without a transcript, and never said to be stored.
+#[test]
+fn f33_a_session_that_lost_its_transcript_is_told_as_lost() {
+    let home = Sandbox::new();
+    let mut transcript = Transcript::new(&home, 1);
+    transcript.prompt("Where is the pier?").says("In the north.").flush();
+    let first = transcript.bytes().len();
+    // Events of two lengths: in whatever order they are drained, the longer one counts, once.
+    let ask = || {
+        let out = home.sinker(&["status", "--session", &transcript.session, "--json", "--wait", "5"]);
+        (out.code, serde_json::from_str::<serde_json::Value>(&out.stdout).unwrap())
+    };
+    std::fs::remove_file(&transcript.path).unwrap();
+    let event = |size: usize, name: &str, sample: &str| {
+        std::fs::write(&transcript.path, &transcript.bytes()[..size]).unwrap();
+        home.hook(name, &payload(sample, &home, &transcript)).assert_silent(name);
+        std::fs::remove_file(&transcript.path).unwrap();
+        home.drain_once();
+    };
+    for (size, end) in [(first / 2, first / 2), (first, first), (first / 2, first)] {
+        event(size, "session-end", "SessionEnd.other");
+        let (code, seen) = ask();
+        assert_eq!(code, Some(1), "{seen}");
+        assert_eq!((&seen["stored"], &seen["unwritten"]), (&json!(false), &json!(false)), "{seen}");
+        assert_eq!(
+            seen["lost"],
+            json!([{ "path": transcript.path, "from": 0, "to": end }]),
+            "the range is named"
+        );
+        assert_eq!(home.json(&["status"])["lost_ranges"], 1);
+    }
+    let said = home.sinker(&["status", "--session", &transcript.session]);
+    assert!(said.code == Some(1) && said.stdout.contains(&format!("bytes 0 to {first} of ")), "{said}");
+    // It comes back (a disk that was not mounted) and is read after all.
+    std::fs::write(&transcript.path, transcript.bytes()).unwrap();
+    home.import(&[&transcript.path]);
+    assert_eq!((ask().0, ask().1["lost"].clone()), (Some(0), json!([])));
     home.verify();
 }
 
