@@ -5,7 +5,7 @@
 
 use super::Memory;
 use super::lines::{self, Gate, Verdict, wrong_params};
-use super::tools::{self, INSTRUCTIONS, LIMIT, Reply};
+use super::tools::{self, INSTRUCTIONS, LIMIT};
 use crate::log;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientJsonRpcMessage, ClientRequest,
@@ -106,11 +106,11 @@ impl ServerHandler for Server {
             Ok(Ok(None)) => return Err(ErrorData::invalid_params("there is no such tool", None)),
             Ok(Err(_)) => {
                 log::error("mcp", &[("tool", &shown)], "A tool panicked; the server goes on.");
-                Reply { text: "memory met an internal error; its log has more".to_owned(), failed: true }
+                tools::failed(&self.memory, "memory met an internal error; its log has more")
             }
             Err(_) => {
                 log::warn("mcp", &[("tool", &shown)], "A tool gave no answer in time.");
-                Reply { text: tools::late(), failed: true }
+                tools::failed(&self.memory, &tools::late())
             }
         };
         let content = vec![ContentBlock::text(reply.text)];

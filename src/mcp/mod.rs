@@ -22,8 +22,13 @@ mod status;
 mod timeline;
 mod tools;
 
-use crate::config::Home;
+use crate::config::{Home, Secret, SecretError};
+use crate::recall;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is said in place of an answer. It may repeat an argument, which may be long. Units: characters.
+const SENTENCE_CHARS: usize = 600;
 
 /// What every call looks into.
 #[derive(Debug, Clone)]
@@ -34,6 +39,8 @@ pub struct Memory {
     pub directory: PathBuf,
     /// The host's session, where it tells it.
     pub session: Option<String>,
+    /// The secret as it was read last: what is said when the disk does not answer is fenced as well.
+    fence: Arc<Mutex<Option<Secret>>>,
 }
 
 impl Memory {
@@ -42,7 +49,28 @@ impl Memory {
         let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
         let directory = set("CLAUDE_PROJECT_DIR").map(PathBuf::from).or_else(|| std::env::current_dir().ok());
         let session = set("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok());
-        Self { home, directory: directory.unwrap_or_default(), session }
+        Self::new(home, directory.unwrap_or_default(), session)
+    }
+
+    fn new(home: Home, directory: PathBuf, session: Option<String>) -> Self {
+        Self { home, directory, session, fence: Arc::default() }
+    }
+
+    /// Reads the secret. Errors: it is damaged, or the system's.
+    fn secret(&self) -> Result<Option<Secret>, SecretError> {
+        let secret = Secret::read(&self.home)?;
+        self.fence.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&secret);
+        Ok(secret)
+    }
+
+    /// A sentence of ours for the model, and nothing it could take for something else: one line, cleaned, cut, and fenced as soon as this
+    /// installation has a secret, so that it is known when it comes back. Touches no disk.
+    fn sentence(&self, text: &str) -> String {
+        let line = page::gist(text, SENTENCE_CHARS);
+        match &*self.fence.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(secret) => recall::enclose(&format!("{line}\n"), secret),
+            None => line,
+        }
     }
 }
 

@@ -335,6 +335,7 @@ fn f75_a_tool_that_panics_or_hangs_costs_its_own_answer_only() {
         raw.introduce();
         let (text, failed) = raw.call("memory_search", json!({"query": "venom"}));
         assert!(failed && text.contains(word), "{how}: {text}");
+        assert!(text.starts_with("<sinker-memory-"), "it is known when it comes back: {text}");
         assert!(raw.call("memory_search", json!({"query": "lantern"})).0.contains("green lantern"));
         raw.lives();
         // What hangs does not hold the process.
