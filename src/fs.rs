@@ -211,11 +211,17 @@ pub fn is_replacement(name: &str) -> bool {
 
 /// Makes a directory and its missing parents, mode 0700 each; one that exists is left as it is.
 pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
-    let missing: Vec<&Path> = path.ancestors().take_while(|dir| !dir.is_dir()).collect();
+    make_dirs(path, 0o700)
+}
+
+/// Makes what is missing of a path, and syncs the name of each: what lies in the last one is as sure as the first.
+fn make_dirs(path: &Path, mode: u32) -> Result<(), FsError> {
+    let is_missing = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.is_dir();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)?;
+    DirBuilder::new().recursive(true).mode(mode).create(path).at("create directory", path)?;
     for dir in missing.iter().rev() {
         did(Did::MakeDir(dir));
         sync_name(dir)?;
@@ -252,11 +258,8 @@ pub fn make_dir(path: &Path, mode: u32) -> Result<(), FsError> {
     if path.is_dir() {
         return Ok(());
     }
-    step("fs::make_dir")
-        .and_then(|()| DirBuilder::new().recursive(true).mode(mode).create(path))
-        .at("create directory", path)?;
-    did(Did::MakeDir(path));
-    sync_name(path)
+    step("fs::make_dir").at("create directory", path)?;
+    make_dirs(path, mode)
 }
 
 /// Removes a directory if it is empty; `Ok(false)` when it is not. One that is already gone is fine.
@@ -270,7 +273,9 @@ pub fn remove_empty_dir(path: &Path) -> Result<bool, FsError> {
 
 /// Syncs the folder that a new directory lies in: a synced file in a directory that a power cut takes away is no promise kept.
 fn sync_name(dir: &Path) -> Result<(), FsError> {
-    match dir.parent().map_or(Ok(()), sync_dir) {
+    // The parent of a single name is where the process is.
+    let parent = dir.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
+    match parent.map_or(Ok(()), sync_dir) {
         // A folder that may be written but not listed cannot be opened to be synced.
         Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         done => done,

@@ -134,6 +134,26 @@ fn f40_a_power_cut_at_any_operation_loses_no_row() {
     });
 }
 
+/// A folder of the user's may lie in others that are as new: each is on disk before something is promised to lie in the last.
+#[test]
+fn f40_each_new_folder_on_the_way_to_a_file_is_synced() {
+    let (home, _) = world();
+    let mut record = Record::begin(home.home());
+    let plugin = home.at("one/two/plugin");
+    recorded(&home, &mut record, &["install", "--plugin", plugin.to_str().unwrap()], "");
+    let done = record.done();
+    let at = |did: &str, path: &Path| done.iter().position(|d| d.did == did && d.path == path);
+    let first = done.iter().position(|d| d.did == "replace" || d.did == "rename").expect("a file");
+    for folder in ["one", "one/two", "one/two/plugin"].map(Path::new) {
+        let made = at("make-dir", folder).unwrap_or_else(|| panic!("{} was not made", folder.display()));
+        let synced = done
+            .iter()
+            .enumerate()
+            .find(|(i, d)| *i > made && d.did == "sync-dir" && Some(d.path.as_path()) == folder.parent());
+        assert!(synced.is_some_and(|(i, _)| i < first), "{}: {done:?}", folder.display());
+    }
+}
+
 /// F01 and F06 under a power cut: a stop is promised to be on disk when its hook ends, in a home that did not exist before, too.
 #[test]
 fn f40_what_a_synced_hook_has_written_survives_a_power_cut() {
