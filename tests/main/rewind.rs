@@ -2,6 +2,7 @@
 
 use crate::support::{Sandbox, Transcript};
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 
 /// Three turns; the second one is taken back, and another comes in its place.
 fn rewound(sandbox: &Sandbox, seed: u64) -> Transcript {
@@ -63,22 +64,26 @@ fn line_by_line_and_whole_give_the_same_rows() {
     assert_eq!(other.dump(), sandbox.dump());
 }
 
-#[test]
-fn a_fork_made_before_keeps_its_branch_whatever_is_read_first() {
-    let sandbox = Sandbox::new();
-    let mut session = Transcript::new(&sandbox, 5);
+/// A session that took a turn back, and a fork made before, which goes on with that turn.
+fn forked(sandbox: &Sandbox, seeds: [u64; 2]) -> (Transcript, Transcript) {
+    let mut session = Transcript::new(sandbox, seeds[0]);
     session.prompt("Where does the pilot boat lie?").says("At the north pier.");
     let mark = session.mark();
     session.prompt("Paint the pilot boat green.").says("Done: the pilot boat is green.");
-    let mut fork = Transcript::new(&sandbox, 6);
+    let mut fork = Transcript::new(sandbox, seeds[1]);
     let copied =
         String::from_utf8(session.bytes().to_vec()).unwrap().replace(&session.session, &fork.session);
-    fork.raw_bytes(copied.as_bytes()).prompt("And a stripe.").says("Done: a stripe.").flush();
-    session
-        .back_to(mark)
-        .prompt("Paint the pilot boat white.")
-        .says("Done: the pilot boat is white.")
-        .flush();
+    fork.raw_bytes(copied.as_bytes()).prompt("And a stripe.").says("Done: a stripe.");
+    session.back_to(mark).prompt("Paint the pilot boat white.").says("Done: the pilot boat is white.");
+    (session, fork)
+}
+
+#[test]
+fn a_fork_made_before_keeps_its_branch_whatever_is_read_first() {
+    let sandbox = Sandbox::new();
+    let (mut session, mut fork) = forked(&sandbox, [5, 6]);
+    session.flush();
+    fork.flush();
     let dumps = [[&session.path, &fork.path], [&fork.path, &session.path]].map(|order| {
         let world = sandbox.sibling();
         for path in order {
@@ -89,4 +94,74 @@ fn a_fork_made_before_keeps_its_branch_whatever_is_read_first() {
         world.dump()
     });
     assert_eq!(dumps[0], dumps[1]);
+}
+
+/// A store as the first format held it: with nothing noted of which record a prompt follows, every derived document as if nothing had been taken back.
+fn of_the_first_format(sandbox: &Sandbox, paths: &[&Path]) {
+    let open = || rusqlite::Connection::open(sandbox.at("store.db")).unwrap();
+    sandbox.drain_once();
+    // Today's code never comes to see what it did not have then.
+    let blind = "CREATE TRIGGER blind AFTER INSERT ON follows BEGIN DELETE FROM follows; END;";
+    open().execute_batch(blind).unwrap();
+    sandbox.import(paths);
+    open()
+        .execute_batch("DROP TRIGGER blind; DROP TABLE follows; DROP TABLE rewound; PRAGMA user_version = 1;")
+        .unwrap();
+    let marked = "SELECT count(*) FROM documents WHERE status IS NOT NULL";
+    assert_eq!(open().query_row(marked, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+/// F44: what an older store holds is marked like what is imported afresh, forks and all.
+#[test]
+fn f44_an_older_store_learns_what_was_taken_back() {
+    let sandbox = Sandbox::new();
+    let (paths, fresh) = sessions(&sandbox);
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let old = sandbox.sibling();
+    of_the_first_format(&old, &paths);
+    assert_ne!(old.dump(), fresh, "else there is nothing to bring about");
+    for path in &paths {
+        std::fs::remove_file(path).unwrap();
+    }
+    old.drain_once();
+    assert_eq!(old.dump(), fresh);
+    let mut outcomes = status(&old, "outcome", "green");
+    outcomes.sort();
+    assert_eq!(outcomes, [None, Some("superseded".to_owned())], "the fork goes on with its own");
+    old.verify();
+}
+
+/// F44: and a kill at any step of that costs nothing.
+#[cfg(feature = "failpoints")]
+#[test]
+fn f44_an_older_store_that_is_killed_on_the_way_is_brought_up_all_the_same() {
+    use crate::crash::{Fault, at_every_step};
+    let sandbox = Sandbox::new();
+    let (paths, fresh) = sessions(&sandbox);
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let old = sandbox.sibling();
+    of_the_first_format(&old, &paths);
+    at_every_step(&old, Fault::Kill, &["drain", "--once"], "", |home, _| {
+        home.drain_once();
+        assert_eq!(home.dump(), fresh);
+        home.verify();
+    });
+}
+
+/// Sessions that took a turn back, with a fork and without; what a fresh import makes of them.
+fn sessions(sandbox: &Sandbox) -> (Vec<PathBuf>, String) {
+    // Not below the folders that a drain looks through: an older store has only its own rows to learn from.
+    let folder = sandbox.root().join("kept");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (session, fork) = forked(sandbox, [8, 9]);
+    let keep = |t: Transcript| {
+        let path = folder.join(t.path.file_name().unwrap());
+        std::fs::write(&path, t.bytes()).unwrap();
+        path
+    };
+    let paths = [rewound(sandbox, 7), session, fork].map(keep).to_vec();
+    let world = sandbox.sibling();
+    world.import(&[&folder]);
+    world.verify();
+    (paths, world.dump())
 }
