@@ -3,7 +3,7 @@
 //! Two prompts of a session that follow the same record are that mark: what lies from the earlier one up to the later one was taken back.
 //! It is kept, and its documents have the status `superseded`, which ranks them down. A record that another session holds and did not take
 //! back (a fork made before) stays as it is. A prompt that follows nothing (the first one) tells nothing: some files
-//! hold several of them.
+//! hold several of them. Two clients that resume one session at the same time leave the same mark; that is not told apart.
 
 use super::body::whole_of;
 use super::compact;
