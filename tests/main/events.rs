@@ -1,6 +1,6 @@
 //! Recall on the events of a turn: what each asks, when it stays silent, that nothing is said twice and budgets hold.
 
-use crate::support::{Running, Sandbox, Transcript, payload};
+use crate::support::{Running, Sandbox, Transcript, UNHURRIED, payload};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const PAGING: &str = "Bash: python -m harbor.paging: ImportError: cannot import 
 
 /// Two past sessions, and a new one that has said nothing yet.
 fn world() -> (Sandbox, Transcript) {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::unhurried("");
     let csv = sandbox.project().join("harbor/export/csv.py").to_str().unwrap().to_owned();
     let mut past = Transcript::new(&sandbox, 1);
     past.prompt(QUESTION)
@@ -75,7 +75,7 @@ fn read(home: &Sandbox, now: &Transcript, id: &str) -> Value {
 
 fn with_config<'a>(home: &Sandbox, text: &str, path: &'a mut String) -> [(&'a str, &'a str); 1] {
     let file = home.root().join(format!("config-{}.toml", text.len()));
-    std::fs::write(&file, text).unwrap();
+    std::fs::write(&file, text.replace("[recall]\n", &format!("[recall]\n{UNHURRIED}"))).unwrap();
     *path = file.to_str().unwrap().to_owned();
     [("SINKER_CONFIG", path.as_str())]
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 fn world() -> (Sandbox, Transcript) {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::unhurried("");
     let mut past = Transcript::new(&sandbox, 1);
     past.prompt("Why does the buoy drift?").says("The chain is measured in feet.").flush();
     sandbox.drain_once();

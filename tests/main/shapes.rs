@@ -66,7 +66,7 @@ fn kebab(name: &str) -> String {
 
 /// A home in which everything that is asked finds something, and every tool may speak.
 fn talkative() -> (Sandbox, Transcript) {
-    let home = Sandbox::new();
+    let home = Sandbox::unhurried("tools = \"all\"\nthreshold = 0.0\n");
     let mut past = Transcript::new(&home, 1);
     let text = "List the tests that touch the CSV export: pytest -q tests/test_export.py, harbor/export/csv.py, review tidy now page berth";
     past.prompt(text)
@@ -75,8 +75,6 @@ fn talkative() -> (Sandbox, Transcript) {
         .says(text)
         .flush();
     home.drain_once();
-    std::fs::write(home.user().join("sinker-config.toml"), "[recall]\ntools = \"all\"\nthreshold = 0.0\n")
-        .unwrap();
     let now = Transcript::new(&home, 9);
     (home, now)
 }

@@ -30,6 +30,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The secret of every sandbox: markers, fences and path salts are the same in each run.
 pub const SECRET: &str = "5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed";
 
+/// The line under `[recall]` for tests that expect an answer in a debug build on a busy machine.
+pub const UNHURRIED: &str = "deadline_ms = 1000\n";
+
 /// A directory that holds a user's home, the host's folder and a project; and one `SINKER_HOME` in it.
 pub struct Sandbox {
     world: Arc<World>,
@@ -54,6 +57,18 @@ impl Sandbox {
         std::fs::write(root.join("code/harbor-api/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         let world = Arc::new(World { dir, siblings: AtomicUsize::new(0) });
         Self { home: fresh_home(&world), world }
+    }
+
+    /// A world whose recall has a second in place of the 150 ms that suit a release build on a quiet machine; `config` follows under `[recall]`.
+    pub fn unhurried(config: &str) -> Self {
+        let sandbox = Self::new();
+        sandbox.configure(&format!("[recall]\n{UNHURRIED}{config}"));
+        sandbox
+    }
+
+    /// Writes the user's configuration file.
+    pub fn configure(&self, text: &str) {
+        std::fs::write(self.user().join("sinker-config.toml"), text).unwrap();
     }
 
     /// Another, empty `SINKER_HOME` in the same world: same transcripts, same project, same secret.
