@@ -42,8 +42,8 @@ pub use progress::Progress;
 pub use rounds::{rebuild, run};
 pub use run::{Options, Outcome};
 
-pub use crate::store::transcripts;
 use crate::config::Home;
+pub use crate::store::transcripts;
 use crate::{fs, index, spool, store};
 use std::path::PathBuf;
 

@@ -107,7 +107,9 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
 fn told(standing: &Standing) -> String {
     match standing {
         Standing::Stored => "stored to its end".to_owned(),
-        Standing::Unwritten => "the host has written no transcript of it, so nothing of it is kept".to_owned(),
+        Standing::Unwritten => {
+            "the host has written no transcript of it, so nothing of it is kept".to_owned()
+        }
         Standing::Behind(wait) => match wait {
             Wait::Unknown => "nothing of it is stored yet".to_owned(),
             Wait::Words => "it has begun; its words are still to come".to_owned(),

@@ -100,6 +100,10 @@ impl Reader {
         })?;
         let rows: Vec<(LostRange, u64)> = rows.collect::<Result<_, _>>()?;
         let is_lost = |range: &LostRange, settled| range.to.unwrap_or(range.from + 1) > settled;
-        Ok(rows.into_iter().filter(|(range, settled)| is_lost(range, *settled)).map(|(range, _)| range).collect())
+        Ok(rows
+            .into_iter()
+            .filter(|(range, settled)| is_lost(range, *settled))
+            .map(|(range, _)| range)
+            .collect())
     }
 }
