@@ -11,6 +11,7 @@ use super::packs::{Packs, Place as BodyPlace};
 use super::{StoreError, Write};
 use crate::id;
 use rusqlite::{Transaction, params};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// The status of what was taken back.
@@ -32,11 +33,38 @@ fn key(parent: &str) -> i64 {
 }
 
 impl Write<'_> {
-    /// Notes which record a prompt of the main line follows.
-    pub(super) fn follows(&self, document: i64, parent: &str) -> Result<(), StoreError> {
-        self.transaction
-            .prepare_cached("INSERT OR REPLACE INTO follows (document, parent) VALUES (?1, ?2)")?
-            .execute(params![document, key(parent)])?;
+    /// Notes which record a prompt of the main line follows in a session: a copy of it in another session may follow another one. `before`
+    /// compares its place with the one it was known at in this session. The least place counts, and of two as low the lesser hash, so
+    /// that the order of reading does not.
+    pub(super) fn follows(
+        &mut self,
+        (session, document): (i64, i64),
+        parent: Option<&str>,
+        before: Ordering,
+    ) -> Result<(), StoreError> {
+        let sql = match before {
+            Ordering::Greater => return Ok(()),
+            Ordering::Less => {
+                "INSERT OR REPLACE INTO follows (session, document, parent) VALUES (?1, ?2, ?3)"
+            }
+            Ordering::Equal => {
+                "INSERT INTO follows (session, document, parent) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET parent = excluded.parent WHERE excluded.parent < parent"
+            }
+        };
+        let changed = match (parent, before) {
+            (Some(parent), _) => {
+                self.transaction.prepare_cached(sql)?.execute(params![session, document, key(parent)])?
+            }
+            (None, Ordering::Less) => self
+                .transaction
+                .prepare_cached("DELETE FROM follows WHERE session = ?1 AND document = ?2")?
+                .execute([session, document])?,
+            (None, _) => 0,
+        };
+        if changed > 0 {
+            self.dirty(session, "branch", "")?;
+        }
         Ok(())
     }
 
@@ -77,7 +105,7 @@ impl Write<'_> {
 
     fn prompts(&self, session: i64) -> Result<Vec<Prompt>, StoreError> {
         let mut query = self.transaction.prepare_cached(
-            "SELECT l.at_ms, l.at, f.parent FROM links l INDEXED BY links_prompts LEFT JOIN follows f ON f.document = l.document
+            "SELECT l.at_ms, l.at, f.parent FROM links l INDEXED BY links_prompts LEFT JOIN follows f ON f.session = l.session AND f.document = l.document
              WHERE l.session = ?1 AND l.is_prompt = 1 AND l.agent = 0 ORDER BY l.at_ms, l.at",
         )?;
         let rows = query.query_map([session], |row| {
@@ -165,8 +193,11 @@ pub(super) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
         "SELECT DISTINCT d.n, d.pack, d.start, d.length FROM links l JOIN documents d ON d.n = l.document
          WHERE l.is_prompt = 1 AND l.agent = 0 ORDER BY d.n",
     )?;
-    let mut insert =
-        transaction.prepare("INSERT OR REPLACE INTO follows (document, parent) VALUES (?1, ?2)")?;
+    // The body knows one parent, whichever sessions hold it.
+    let mut insert = transaction.prepare(
+        "INSERT OR REPLACE INTO follows (session, document, parent)
+         SELECT session, document, ?2 FROM links WHERE document = ?1 AND is_prompt = 1 AND agent = 0",
+    )?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let n: i64 = row.get(0)?;
@@ -179,7 +210,7 @@ pub(super) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     }
     transaction.execute(
         "INSERT OR IGNORE INTO dirty (session, part, item)
-         SELECT l.session, 'turn', CAST(max(l.document) AS TEXT) FROM links l JOIN follows f ON f.document = l.document
+         SELECT l.session, 'turn', CAST(max(l.document) AS TEXT) FROM links l JOIN follows f ON f.session = l.session AND f.document = l.document
          WHERE l.is_prompt = 1 AND l.agent = 0 GROUP BY l.session, f.parent HAVING count(*) > 1",
         [],
     )?;

@@ -6,6 +6,7 @@ use super::packs::Place;
 use super::{StoreError, Write};
 use crate::id;
 use rusqlite::{OptionalExtension, params};
+use std::cmp::Ordering;
 
 /// A redacted observation with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -260,6 +261,10 @@ impl Write<'_> {
             .transaction
             .prepare_cached("SELECT at_ms, at FROM links WHERE session = ?1 AND document = ?2")?
             .query_row([observation.session, document], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if observation.is_prompt && observation.agent.is_empty() {
+            let parent = observation.parent.as_deref();
+            self.follows((observation.session, document), parent, here.cmp(&was))?;
+        }
         if here >= was {
             return Ok(());
         }
@@ -364,11 +369,8 @@ impl Write<'_> {
             position(observation.at)
         ])?;
         drop(insert);
-        if is_prompt
-            && agent == 0
-            && let Some(parent) = &observation.parent
-        {
-            self.follows(document, parent)?;
+        if is_prompt && agent == 0 {
+            self.follows((session, document), observation.parent.as_deref(), Ordering::Less)?;
         }
         self.may_be_named(observation.session, observation.record.as_deref())?;
         let mark = Mark { session, document, agent, is_prompt };

@@ -135,8 +135,10 @@ CREATE TABLE profiles (session INTEGER PRIMARY KEY, terms BLOB NOT NULL);
 ";
 
 const V2: &str = "
--- The record that a prompt of the main line follows, as a hash: see `branches`, which also fills it for older rows.
-CREATE TABLE follows (document INTEGER PRIMARY KEY, parent INTEGER NOT NULL);
+-- The record that a prompt of the main line follows in a session, as a hash: see `branches`, which also fills it for older rows.
+CREATE TABLE follows (
+  session INTEGER NOT NULL, document INTEGER NOT NULL, parent INTEGER NOT NULL, PRIMARY KEY (session, document)
+) WITHOUT ROWID;
 -- Stretches of a session that a person took back.
 CREATE TABLE rewound (
   session INTEGER NOT NULL, from_ms INTEGER NOT NULL, from_at INTEGER NOT NULL, to_ms INTEGER NOT NULL, to_at INTEGER NOT NULL,

@@ -165,3 +165,29 @@ fn sessions(sandbox: &Sandbox) -> (Vec<PathBuf>, String) {
     world.verify();
     (paths, world.dump())
 }
+
+#[test]
+fn a_copy_that_follows_other_records_takes_nothing_back_in_the_original() {
+    let sandbox = Sandbox::new();
+    let mut session = Transcript::new(&sandbox, 7);
+    session.prompt("Where does the pilot boat lie?").says("At the north pier.");
+    let mark = session.mark().unwrap();
+    session.prompt("Paint the pilot boat green.").says("Done: the pilot boat is green.").flush();
+    let mut fork = Transcript::new(&sandbox, 8);
+    let copied =
+        String::from_utf8(session.bytes().to_vec()).unwrap().replace(&session.session, &fork.session);
+    // The copy's first prompt follows the record that the second one follows.
+    let (null, other) = ("\"parentUuid\":null".to_owned(), format!("\"parentUuid\":\"{mark}\""));
+    assert_eq!(copied.matches(&null).count(), 1, "{copied}");
+    fork.raw_bytes(copied.replace(&null, &other).as_bytes()).flush();
+    let dumps = [[&session.path, &fork.path], [&fork.path, &session.path]].map(|order| {
+        let world = sandbox.sibling();
+        for path in order {
+            world.import(&[path]);
+        }
+        world.verify();
+        assert_eq!(status(&world, "observation", "pier"), [None], "the original took nothing back");
+        world.dump()
+    });
+    assert_eq!(dumps[0], dumps[1]);
+}
