@@ -144,7 +144,8 @@ fn troubles(home: &Home, told: &Told, mended: Result<(), FsError>) -> Vec<Troubl
     } else if told.index_seq < told.seq && age_ms > LONG_MS {
         found.push(("index", format!("the index is behind the store since {}", age(age_ms))));
     }
-    let behind: u64 = told.behind.iter().map(|b| b.size.saturating_sub(b.cursor)).sum();
+    let behind: u64 =
+        told.behind.iter().map(|b| b.size.saturating_sub(b.cursor)).fold(0, u64::saturating_add);
     if behind > MUCH_BEHIND && age_ms > LONG_MS {
         let (files, mib) = (many(told.behind.len() as u64, "transcript"), behind.div_ceil(1024 * 1024));
         found.push(("behind", format!("{mib} MiB of {files} not stored since {}", age(age_ms))));

@@ -70,6 +70,11 @@ struct Row {
 
 const NONE: &str = "-";
 
+/// A damaged record may hold any number.
+fn total<'a>(rows: impl Iterator<Item = &'a Row>) -> usize {
+    rows.fold(0, |sum, row| sum.saturating_add(row.chars))
+}
+
 fn name(id: Option<&str>) -> String {
     id.map_or_else(|| NONE.to_owned(), |id| id::short(&id::hash(&[id.as_bytes()]), 16).to_owned())
 }
@@ -149,14 +154,13 @@ impl Shown {
 
     /// Characters shown since the session's last compaction, to its subagents, too.
     pub(super) fn session_chars(&self) -> usize {
-        self.before.iter().map(|row| row.chars).sum()
+        total(self.before.iter())
     }
 
     /// Characters shown for the same prompt in the same context. Without a prompt nothing belongs together.
     pub(super) fn prompt_chars(&self) -> usize {
         let same = |row: &&Row| row.prompt == self.prompt && row.context == self.context;
-        let rows = self.before.iter().filter(same).map(|row| row.chars);
-        if self.prompt == NONE { 0 } else { rows.sum() }
+        if self.prompt == NONE { 0 } else { total(self.before.iter().filter(same)) }
     }
 
     /// Claims what this event would show: of each block its names and its characters. Afterwards the record is as it stood before the claim, others' earlier
