@@ -122,7 +122,7 @@ fn event_key(event: Event, payload: &Payload) -> String {
         text(&part(&payload.tool_use_id)),
         // Two calls of one turn, where the host gives them no ids.
         text(&part(&payload.tool_name)),
-        text(&payload.tool_input.gist.text()),
+        text(payload.tool_input.gist.text()),
     ];
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     id::short(&id::hash(&parts), 16).to_owned()
