@@ -53,7 +53,7 @@ impl<T> At<T> for io::Result<T> {
 /// Mode 0600. `tmp` must lie on the same file system and must not exist. With [`Sync::Yes`] the file is synced before the rename and
 /// the directory of `to` after it. Errors: any of the steps; `tmp` is then removed as far as possible.
 pub fn publish(tmp: &Path, to: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
-    let written = write_new(tmp, bytes, sync);
+    let written = write_new(tmp, bytes, OURS, sync);
     let done = written.and_then(|()| rename(tmp, to));
     if let Err(error) = done {
         // Nobody reads tmp; what stays of it is swept by age.
@@ -67,8 +67,8 @@ pub fn publish(tmp: &Path, to: &Path, bytes: &[u8], sync: Sync) -> Result<(), Fs
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
-    let mut file = create_new(path)?;
+fn write_new(path: &Path, bytes: &[u8], mode: u32, sync: Sync) -> Result<(), FsError> {
+    let mut file = create(path, mode)?;
     step("fs::write").and_then(|()| file.write_all(bytes)).at("write", path)?;
     did(Did::Write(path));
     if sync == Sync::Yes {
@@ -94,7 +94,24 @@ pub fn replace(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), FsError> {
     }
 }
 
-/// Replaces a file of the user's through `tmp`, a neighbour of it that must not exist: with this mode, and this owner where the system allows it.
+/// The mode and the owner that a file of the user's gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dress {
+    /// Those of the file that it replaces; the owner (user, group) where the system allows it.
+    Kept {
+        /// Its permission bits.
+        mode: u32,
+        /// Its user and group.
+        owner: (u32, u32),
+    },
+    /// There is none to replace: this mode, less the process's mask.
+    New(u32),
+}
+
+/// The mode of a file of ours.
+const OURS: u32 = 0o600;
+
+/// Replaces a file of the user's through `tmp`, a neighbour of it that must not exist.
 ///
 /// `Ok(false)`: `as_before`, asked at the last moment, said that the file is no longer what the bytes were made from; nothing was changed.
 /// Synced. Errors: any step; `tmp` is then removed as far as possible.
@@ -102,11 +119,16 @@ pub fn replace_if(
     path: &Path,
     tmp: &Path,
     bytes: &[u8],
-    mode: u32,
-    owner: Option<(u32, u32)>,
+    dress: Dress,
     as_before: impl FnOnce() -> bool,
 ) -> Result<bool, FsError> {
-    let written = write_new(tmp, bytes, Sync::Yes).and_then(|()| dress(tmp, mode, owner));
+    let written = match dress {
+        // The system takes the mask off when it creates the file; a mode that is set afterwards would go past it.
+        Dress::New(mode) => write_new(tmp, bytes, mode, Sync::Yes),
+        Dress::Kept { mode, owner } => {
+            write_new(tmp, bytes, OURS, Sync::Yes).and_then(|()| keep_dress(tmp, mode, owner))
+        }
+    };
     let done = written.and_then(|()| if as_before() { rename(tmp, path).map(|()| true) } else { Ok(false) });
     if !matches!(done, Ok(true)) {
         #[allow(clippy::disallowed_methods, reason = "clean-up of a failed step is not a step")]
@@ -117,14 +139,12 @@ pub fn replace_if(
 }
 
 /// Gives a file its mode and, as far as we may, its owner.
-fn dress(path: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), FsError> {
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    if let Some((user, group)) = owner {
-        let own = path.symlink_metadata().at("look at", path)?;
-        if (own.uid(), own.gid()) != (user, group) {
-            // Only root may give files away; a user keeps what is theirs.
-            std::os::unix::fs::lchown(path, Some(user), Some(group)).ok();
-        }
+fn keep_dress(path: &Path, mode: u32, (user, group): (u32, u32)) -> Result<(), FsError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = path.symlink_metadata().at("look at", path)?;
+    if (own.uid(), own.gid()) != (user, group) {
+        // Only root may give files away; a user keeps what is theirs.
+        std::os::unix::fs::lchown(path, Some(user), Some(group)).ok();
     }
     step("fs::mode")
         .and_then(|()| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)))
@@ -133,8 +153,12 @@ fn dress(path: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), FsErro
 
 /// Creates a file that must not exist yet (`O_EXCL`), mode 0600. Errors: `AlreadyExists` and the rest.
 pub fn create_new(path: &Path) -> Result<File, FsError> {
+    create(path, OURS)
+}
+
+fn create(path: &Path, mode: u32) -> Result<File, FsError> {
     let file = step("fs::create")
-        .and_then(|()| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path))
+        .and_then(|()| OpenOptions::new().write(true).create_new(true).mode(mode).open(path))
         .at("create", path)?;
     did(Did::Create(path));
     Ok(file)
@@ -232,7 +256,7 @@ fn make_dirs(path: &Path, mode: u32) -> Result<(), FsError> {
 /// Takes everybody else's rights off a file or a directory of ours, and gives the owner theirs; true when something was changed. A link, what
 /// is not there and what belongs to somebody else are left alone. Errors: the system's.
 pub fn keep_private(path: &Path) -> Result<bool, FsError> {
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::os::unix::fs::MetadataExt as _;
     let meta = match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         meta => meta.at("look at", path)?,
@@ -242,7 +266,9 @@ pub fn keep_private(path: &Path) -> Result<bool, FsError> {
     if !plain || meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o777 == wanted {
         return Ok(false);
     }
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(wanted)).at("set the mode of", path)?;
+    step("fs::keep_private")
+        .and_then(|()| std::fs::set_permissions(path, std::fs::Permissions::from_mode(wanted)))
+        .at("set the mode of", path)?;
     Ok(true)
 }
 
@@ -326,7 +352,7 @@ pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
 ///
 /// Errors: any step but "exists"; `tmp` is removed in every case.
 pub fn publish_once(tmp: &Path, to: &Path, bytes: &[u8]) -> Result<(), FsError> {
-    write_new(tmp, bytes, Sync::Yes)?;
+    write_new(tmp, bytes, OURS, Sync::Yes)?;
     let linked =
         step("fs::link").and_then(|()| std::fs::hard_link(tmp, to)).map(|()| did(Did::Link(tmp, to)));
     remove(tmp)?;
@@ -369,19 +395,6 @@ pub fn overwrite(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
     let mut padded = bytes.to_vec();
     padded.resize(size, b' ');
     file.write_all(&padded).at("overwrite", path)
-}
-
-/// Takes away what others than the owner may do with a file or folder; a link is left as it is.
-pub fn narrow(path: &Path) -> Result<(), FsError> {
-    let narrowed = || {
-        let meta = path.symlink_metadata()?;
-        if meta.is_symlink() {
-            return Ok(());
-        }
-        let mode = meta.permissions().mode() & 0o700;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
-    };
-    step("fs::narrow").and_then(|()| narrowed()).at("change the mode of", path)
 }
 
 /// Bytes that may still be written where `path` lies; `None` when that cannot be told.

@@ -2,7 +2,7 @@
 
 use super::InstallError;
 use crate::config::host_folder;
-use crate::fs::{self, FsError};
+use crate::fs::{self, Dress, FsError};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,7 @@ pub struct Place {
 pub(super) struct Held {
     /// `None`: there is no file.
     pub bytes: Option<Vec<u8>>,
-    mode: u32,
-    owner: Option<(u32, u32)>,
+    dress: Dress,
 }
 
 /// How a write ended.
@@ -106,33 +105,33 @@ impl Place {
 
     pub(super) fn read(&self) -> Result<Held, InstallError> {
         let bytes = fs::read_small(&self.target, MOST_BYTES)?;
-        // Settings of a user may hold tokens; those of a project are part of what is shared.
-        let fresh = if self.scope == Scope::Project { 0o666 } else { 0o600 };
+        // Settings of a user may hold tokens; those of a project are part of what is shared. They name programs that are started: nobody
+        // else may write them, whatever the mask is.
+        let fresh = if self.scope == Scope::Project { 0o644 } else { 0o600 };
         let meta = self.target.symlink_metadata().ok().filter(|_| bytes.is_some());
-        Ok(Held {
-            mode: meta.as_ref().map_or(fresh, |m| m.mode() & 0o7777),
-            owner: meta.as_ref().map(|m| (m.uid(), m.gid())),
-            bytes,
-        })
+        let kept = |m: std::fs::Metadata| Dress::Kept { mode: m.mode() & 0o7777, owner: (m.uid(), m.gid()) };
+        Ok(Held { dress: meta.map_or(Dress::New(fresh), kept), bytes })
     }
 
     /// Errors: the file carries no right to be written. A rename would go around that; whoever took the right away meant it.
     pub(super) fn check_writable(&self, held: &Held) -> Result<(), InstallError> {
-        let allowed = held.bytes.is_none()
-            || held.mode & 0o222 != 0
-                && rustix::fs::access(&self.target, rustix::fs::Access::WRITE_OK).is_ok();
+        let allowed = match held.dress {
+            Dress::New(_) => true,
+            Dress::Kept { mode, .. } => {
+                mode & 0o222 != 0 && rustix::fs::access(&self.target, rustix::fs::Access::WRITE_OK).is_ok()
+            }
+        };
         if allowed { Ok(()) } else { Err(InstallError::ReadOnly(self.path.clone())) }
     }
 
     /// Replaces the file, with its mode and owner, unless it is no longer what was read.
     pub(super) fn write(&self, held: &Held, bytes: &[u8]) -> Result<Wrote, InstallError> {
         let folder = self.target.parent().unwrap_or(&self.target);
-        let mode = if self.scope == Scope::User { 0o700 } else { 0o777 };
+        let mode = if self.scope == Scope::User { 0o700 } else { 0o755 };
         fs::make_dir(folder, mode)?;
         self.sweep(folder)?;
         let as_before = || fs::read_small(&self.target, MOST_BYTES).is_ok_and(|now| now == held.bytes);
-        let written =
-            fs::replace_if(&self.target, &self.temporary(), bytes, held.mode, held.owner, as_before)?;
+        let written = fs::replace_if(&self.target, &self.temporary(), bytes, held.dress, as_before)?;
         Ok(if written { Wrote::Whole } else { Wrote::Changed })
     }
 

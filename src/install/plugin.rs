@@ -4,7 +4,7 @@
 
 use super::document::Document;
 use super::entries::Entry;
-use crate::fs::{self, FsError};
+use crate::fs::{self, Dress, FsError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -96,12 +96,12 @@ impl Folder {
             }
             if !dry {
                 let folder = path.parent().unwrap_or(&self.dir);
-                fs::make_dir(folder, 0o777)?;
+                fs::make_dir(folder, 0o755)?;
                 let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let prefix = format!(".{file}.sinker-");
                 fs::remove_leftovers(folder, -1, |n| n.starts_with(&prefix) && fs::is_replacement(n))?;
                 let tmp = path.with_file_name(format!("{prefix}{}.tmp", std::process::id()));
-                fs::replace_if(&path, &tmp, text.as_bytes(), 0o644, None, || true)?;
+                fs::replace_if(&path, &tmp, text.as_bytes(), Dress::New(0o644), || true)?;
             }
             written.push(path);
         }

@@ -1,8 +1,9 @@
 //! `sinker install` and `sinker uninstall`: what they change, what they refuse, and that nothing of ours runs afterwards.
 
-use crate::faults::install::entries;
+use crate::faults::install::{entries, moved};
 use crate::support::{Sandbox, eventually, run_to_end};
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 fn read(path: &Path) -> Value {
@@ -314,4 +315,38 @@ fn past_sessions_are_offered_until_they_are_stored() {
     sandbox.drain_once();
     let out = sandbox.hosted(&["install"]);
     assert!(!out.stdout.contains("`sinker import`"), "{out}");
+}
+
+#[test]
+fn a_new_file_of_the_project_is_no_wider_than_the_umask_and_nobody_else_writes_it() {
+    let cases = [("022", 0o644, 0o600, 0o755), ("077", 0o600, 0o600, 0o700), ("000", 0o644, 0o600, 0o755)];
+    for (mask, shared, own, folder) in cases {
+        let sandbox = Sandbox::new().with_host();
+        let run = |args: &[&str]| {
+            let mut command = sandbox.beside_host(&[]);
+            command = moved(&command, Path::new("/bin/sh"));
+            command.args(["-c", "umask $0; exec \"$@\"", mask, env!("CARGO_BIN_EXE_sinker")]).args(args);
+            let out = run_to_end(command, b"");
+            assert_eq!(out.code, Some(0), "{mask}: {out}");
+        };
+        let plugin = sandbox.root().join("plugin");
+        run(&["install", "--plugin", plugin.to_str().unwrap()]);
+        run(&["install", "--scope", "project"]);
+        run(&["install", "--scope", "local"]);
+        run(&["install"]);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        let claude = sandbox.project().join(".claude");
+        assert_eq!(mode(&claude), folder, "{mask}");
+        assert_eq!(mode(&claude.join("settings.json")), shared, "{mask}");
+        assert_eq!(mode(&claude.join("settings.local.json")), own, "{mask}");
+        assert_eq!(mode(&sandbox.settings()), own, "{mask}");
+        assert_eq!(mode(&plugin.join("hooks")), folder, "{mask}");
+        assert_eq!(mode(&plugin.join("hooks/hooks.json")), shared, "{mask}");
+        // A mode that is there is kept.
+        std::fs::set_permissions(claude.join("settings.json"), std::fs::Permissions::from_mode(0o664))
+            .unwrap();
+        std::fs::write(sandbox.user().join("sinker-config.toml"), "[recall]\ntools = \"all\"\n").unwrap();
+        run(&["install", "--scope", "project"]);
+        assert_eq!(mode(&claude.join("settings.json")), 0o664, "{mask}");
+    }
 }

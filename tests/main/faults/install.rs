@@ -425,7 +425,7 @@ fn f82_a_binary_under_any_path_runs_as_installed_and_as_printed() {
 }
 
 /// The same command with another program.
-fn moved(command: &Command, program: &Path) -> Command {
+pub fn moved(command: &Command, program: &Path) -> Command {
     let mut other = Command::new(program);
     other.env_clear().envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
     other.current_dir(command.get_current_dir().unwrap());
