@@ -64,8 +64,10 @@ pub(super) fn wanted(home: &Home) -> Result<Service, Failure> {
 fn install(home: &Home, kind: Kind, manager: Manager, path: &Path, how: &How) -> Result<Exit, Failure> {
     let text = wanted(home)?.text(kind)?;
     let commands = manager.install_words(path);
+    let clear = manager.clear_words();
     if how.dry_run {
         output::say(&format!("would write {}:\n\n{text}", path.display()));
+        say_commands("first, where it runs already", &clear);
         say_commands(if manager.is_there() { "would run" } else { "then run" }, &commands);
         return Ok(Exit::Done);
     }
@@ -74,7 +76,7 @@ fn install(home: &Home, kind: Kind, manager: Manager, path: &Path, how: &How) ->
     let works = manager.is_enabled() == Some(true) && manager.is_active() == Some(true);
     let ran = there && (wrote || !works);
     if ran {
-        manager.run(&commands)?;
+        manager.install(path)?;
     }
     if how.json {
         output::json(
@@ -93,6 +95,7 @@ fn install(home: &Home, kind: Kind, manager: Manager, path: &Path, how: &How) ->
     }
     if !there {
         output::say("no service manager of this user was found; run this in a session of yours:");
+        say_commands("first, where it runs already", &clear);
         say_commands("", &commands);
     }
     Ok(Exit::Done)

@@ -33,7 +33,16 @@ impl Manager {
         }
     }
 
-    /// The commands that bring a newly written file into force.
+    /// The commands to run before those, which may fail: what they take away need not be there.
+    pub fn clear_words(self) -> Vec<Vec<String>> {
+        match self.kind {
+            Kind::Systemd => Vec::new(),
+            // It refuses to load a label that is loaded already, also with another file.
+            Kind::Launchd => self.uninstall_words(),
+        }
+    }
+
+    /// The commands that bring a newly written file into force, after [`Manager::clear_words`].
     pub fn install_words(self, file: &Path) -> Vec<Vec<String>> {
         match self.kind {
             Kind::Systemd => vec![
@@ -62,6 +71,14 @@ impl Manager {
             Kind::Systemd => vec![words(&["systemctl", "--user", "daemon-reload"])],
             Kind::Launchd => Vec::new(),
         }
+    }
+
+    /// Brings a newly written file into force. Errors: as [`Manager::run`].
+    pub fn install(self, file: &Path) -> Result<(), ServiceError> {
+        for words in self.clear_words() {
+            drop(ran(&words));
+        }
+        self.run(&self.install_words(file))
     }
 
     /// Runs commands, each of which must succeed.
@@ -118,4 +135,20 @@ fn words(words: &[&str]) -> Vec<String> {
 /// The user's own session.
 fn domain() -> String {
     format!("gui/{}", rustix::process::getuid().as_raw())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_that_is_loaded_is_taken_out_before_the_new_file_is_loaded() {
+        let manager = Manager::new(Kind::Launchd);
+        let file = Path::new("/home/dev/Library/LaunchAgents/sinker.drain.plist");
+        let label = format!("{}/{}", domain(), agent::LABEL);
+        assert_eq!(manager.clear_words(), [["launchctl", "bootout", &label].map(str::to_owned)]);
+        let load = ["launchctl", "bootstrap", &domain(), file.to_str().unwrap()].map(str::to_owned);
+        assert_eq!(manager.install_words(file), [load]);
+        assert!(Manager::new(Kind::Systemd).clear_words().is_empty());
+    }
 }
