@@ -59,8 +59,10 @@ const RECALL_S: u32 = 3;
 /// Every way in which a session begins. Recall has nothing to say on some, but a line about its state may be due on any.
 const STARTS: &str = "startup|resume|clear|compact|fork";
 
-/// Tools before which past work may matter: files, commands, subagents. `MultiEdit` and `memory` exist in some clients only.
-const TOOLS: &str = "Read|Edit|MultiEdit|Write|Bash|Grep|Glob|Agent|memory";
+/// Tools before which past work may matter: files, commands, subagents, and a look into another memory, whatever server it belongs to. Some
+/// exist in some clients only. Our own tools match, too, and the hook is silent there: without look-around a regex cannot leave them out.
+const TOOLS: &str =
+    "^(Read|Edit|MultiEdit|Write|NotebookEdit|Bash|Grep|Glob|Agent|Task|(.*__)?memory|.*memory_search)$";
 
 const fn capture(host_event: &'static str, event: &'static str) -> Entry {
     Entry { host_event, event, half: Half::Capture, matcher: None, background: true, timeout_s: CAPTURE_S }
@@ -187,6 +189,22 @@ mod tests {
         assert_eq!(post.iter().map(|e| e.half).collect::<Vec<_>>(), [Half::Capture, Half::Recall]);
     }
 
+    /// The names that `hook::tool` has a quiet answer for, and some that it has none for.
+    #[test]
+    fn the_matcher_of_tools_lets_those_through_that_the_hook_answers() {
+        let quiet = wanted(Tools::Quiet);
+        let matcher = quiet.iter().find(|e| e.event == "pre-tool-use").and_then(|e| e.matcher).unwrap();
+        let matcher = regex::Regex::new(matcher).unwrap();
+        let answered = "Read Edit MultiEdit Write NotebookEdit Bash Grep Glob Agent Task memory memory_search mcp__notes__memory \
+            mcp__other__memory_search mcp__plugin_a_b__memory_search mcp__a__old_memory_search";
+        let others = "WebFetch TodoWrite NotebookRead BashOutput KillBash mcp__x__Read memory_get mcp__a__memory_search_2 memories";
+        for (names, expected) in [(answered, true), (others, false)] {
+            for name in names.split_whitespace() {
+                assert_eq!(matcher.is_match(name), expected, "{name}");
+            }
+        }
+    }
+
     const EVENTS: [(&str, &str); 15] = [
         ("SessionStart", "session-start"),
         ("UserPromptSubmit", "user-prompt-submit"),
@@ -206,10 +224,12 @@ mod tests {
     ];
 
     #[test]
-    fn matchers_are_lists_of_whole_names() {
+    fn matchers_are_lists_of_whole_names_or_regexes_with_anchors() {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '|' | '-');
-        for entry in wanted(Tools::Quiet) {
-            assert!(entry.matcher.is_none_or(|m| m.chars().all(plain)), "{:?}", entry.matcher);
+        for matcher in wanted(Tools::Quiet).iter().filter_map(|entry| entry.matcher) {
+            let list = matcher.chars().all(plain);
+            assert!(list || matcher.starts_with("^(") && matcher.ends_with(")$"), "{matcher}");
+            assert!(regex::Regex::new(matcher).is_ok(), "{matcher}");
         }
         let start =
             wanted(Tools::Quiet).into_iter().find(|e| e.host_event == "SessionStart" && !e.background);

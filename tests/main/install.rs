@@ -350,3 +350,17 @@ fn a_new_file_of_the_project_is_no_wider_than_the_umask_and_nobody_else_writes_i
         assert_eq!(mode(&claude.join("settings.json")), 0o664, "{mask}");
     }
 }
+
+#[test]
+fn an_older_matcher_is_replaced() {
+    let sandbox = Sandbox::new().with_host();
+    sandbox.hosted_json(0, &["install"]);
+    let now = std::fs::read_to_string(sandbox.settings()).unwrap();
+    let matcher = read(&sandbox.settings())["hooks"]["PreToolUse"][0]["matcher"].as_str().unwrap().to_owned();
+    let older = now.replace(&matcher, "Read|Edit|MultiEdit|Write|Bash|Grep|Glob|Agent|memory");
+    assert_ne!(older, now);
+    std::fs::write(sandbox.settings(), older).unwrap();
+    let done = sandbox.hosted_json(0, &["install"]);
+    assert_eq!((&done["replaced"], &done["added"]), (&json!(1), &json!(0)), "{done}");
+    assert_eq!(std::fs::read_to_string(sandbox.settings()).unwrap(), now);
+}
