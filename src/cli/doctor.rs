@@ -6,6 +6,7 @@ use super::output::{self, Paint};
 use super::{install, service};
 use crate::config::Home;
 use crate::doctor::{self, Patient};
+use crate::log;
 
 /// Check that memory works here, from the host's settings to an answer; exit code 1 when something is wrong.
 #[derive(clap::Args)]
@@ -22,6 +23,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
+    // A check that panics is told as one that failed, and the log says where.
+    log::panics("doctor");
     let service = service::wanted(home)?;
     let program = service.program.clone();
     let patient = Patient::new(home.clone(), install::here()?, program, service, args.fix);

@@ -60,8 +60,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             place.root().display()
         ));
     }
-    let project = (scope != Scope::User).then_some(place.root());
-    let wanted = entries(project);
+    let wanted = install::wanted_in(&place);
     let _lock = if args.dry_run { None } else { Some(install::Lock::take(home)?) };
     let done = match install::install(home, &place, &wanted, &program.path, args.dry_run) {
         Ok(done) => done,
@@ -95,10 +94,6 @@ pub(super) fn place(scope: Scope, here: &Path) -> Result<Place, Failure> {
         Failure::new("there is no settings file: neither CLAUDE_CONFIG_DIR nor HOME is set")
             .hint("HOME=/path sinker install")
     })
-}
-
-fn entries(project: Option<&Path>) -> Vec<Entry> {
-    install::wanted(Settings::read(project).tools())
 }
 
 /// Errors: the plugin is on in settings that hold here, so each event would be answered twice.
@@ -153,7 +148,7 @@ fn plugin(dir: &Path, args: &Args, program: &Program, here: &Path, mut told: Tol
             ));
         }
     }
-    let folder = Folder::new(dir, &entries(None), &program.path)?;
+    let folder = Folder::new(dir, &install::wanted(Settings::read(None).tools()), &program.path)?;
     let written = folder.write(args.dry_run)?;
     let at = folder.dir().display();
     let verb = if args.dry_run { "would write" } else { "wrote" };
@@ -343,6 +338,14 @@ impl From<InstallError> for Failure {
             }
             InstallError::Newer(_) => {
                 Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
+            }
+            InstallError::Damaged(path) => {
+                let backup = path.with_extension("backup");
+                let hint = format!(
+                    "nothing was changed; the settings from before the first install are {} (if there were any): take what you need of them, move both files away, and run this again",
+                    backup.display()
+                );
+                Self::new(what).hint(hint).exit(Exit::Refused)
             }
             InstallError::Locked => Self::new(what).hint("wait for it to end").exit(Exit::Refused),
             InstallError::Fs(error) => Self::new(error.to_string()).hint(

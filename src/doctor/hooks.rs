@@ -1,13 +1,12 @@
 //! Proves that the host's settings hold each entry, as it is written today, once. Mend: `sinker install`.
 
 use super::server::HOOKS;
-use super::settings::{self, entries};
+use super::settings;
 use super::{Finding, Patient};
-use crate::install::{Form, find};
+use crate::install::{Entry, Form, find};
 use std::collections::BTreeSet;
 
 pub(super) fn look(patient: &Patient) -> Finding {
-    let wanted = entries(&patient.here);
     let program = patient.program.to_string_lossy();
     let unread: Vec<String> =
         patient.files.iter().filter(|f| f.value.is_none()).map(|f| f.path.display().to_string()).collect();
@@ -17,31 +16,39 @@ pub(super) fn look(patient: &Patient) -> Finding {
             "mend the JSON (comments and doubled keys are none), then `sinker install --dry-run`",
         );
     }
-    let mut current = BTreeSet::new();
+    // By their worth, not by their number: each file has the table of its scope's config.
+    let mut current: Vec<&Entry> = Vec::new();
+    let mut wanted: Vec<&Entry> = Vec::new();
     let (mut older, mut doubled, mut by_hand, mut places) = (0, 0, 0, Vec::new());
     for file in &patient.files {
         let Some(value) = &file.value else { continue };
-        let found = find(value, &wanted, &program);
+        let found = find(value, &file.wanted, &program);
         if !found.is_empty() {
             places.push(file.path.display().to_string());
         }
+        if found.iter().any(|f| f.form != Form::ByHand) {
+            let more: Vec<_> = file.wanted.iter().filter(|e| !wanted.contains(e)).collect();
+            wanted.extend(more);
+        }
         for one in &found {
             match one.form {
-                // The host runs equal commands of several files once; those of a plugin it does not compare.
-                Form::Current(n) if !current.insert(n) && is_plugin(file) => doubled += 1,
-                Form::Current(_) => {}
+                Form::Current(n) => {
+                    let Some(entry) = file.wanted.get(n) else { continue };
+                    let again = current.contains(&entry);
+                    // The host runs equal commands of several files once; those of a plugin it does not compare.
+                    doubled += usize::from(again && is_plugin(file));
+                    if !again {
+                        current.push(entry);
+                    }
+                }
                 Form::Older => older += 1,
                 Form::Doubled => doubled += 1,
                 Form::ByHand => by_hand += 1,
             }
         }
     }
-    let lacking: Vec<&str> = wanted
-        .iter()
-        .enumerate()
-        .filter(|(n, _)| !current.contains(n))
-        .map(|(_, entry)| entry.host_event)
-        .collect();
+    let lacking: Vec<&str> =
+        wanted.iter().filter(|entry| !current.contains(entry)).map(|entry| entry.host_event).collect();
     let place = places.join(", ");
     if places.is_empty() {
         return Finding::bad(

@@ -42,6 +42,7 @@ mod settings;
 mod sqlite;
 mod transcripts;
 mod trial;
+mod trust;
 mod unwritten;
 mod whole_way;
 
@@ -138,7 +139,7 @@ pub fn examine<'a>(patient: &'a Patient, named: &'a [String]) -> impl Iterator<I
     CHECKS.iter().filter(move |(name, _)| wanted(name)).map(|(check, look)| {
         // What is damaged can make a library panic; the other checks are made all the same.
         let found = catch_unwind(AssertUnwindSafe(|| look(patient)));
-        let failed = |_| Finding::bad("the check itself failed; the log has more", "please report it");
+        let failed = |_| Finding::bad("the check itself failed; the log says where", "please report it");
         Finding { check, ..found.unwrap_or_else(failed) }
     })
 }

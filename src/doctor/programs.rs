@@ -2,17 +2,17 @@
 
 use super::settings::{Call, hooks};
 use super::trial::real;
+use super::trust::found;
 use super::{Finding, Patient};
-use crate::install::{Form, find};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub(super) fn look(patient: &Patient) -> Finding {
     let mut programs: BTreeSet<PathBuf> = BTreeSet::new();
-    for value in patient.files.iter().filter_map(|f| f.value.as_ref()) {
-        let own = patient.program.to_string_lossy();
-        let ours = find(value, &[], &own).into_iter().filter(|f| f.form != Form::ByHand);
-        programs.extend(ours.map(|f| PathBuf::from(f.command)));
+    for file in &patient.files {
+        let (ours, _) = file.ours(&patient.program);
+        programs.extend(ours.iter().filter_map(super::settings::Hook::program));
+        let Some(value) = &file.value else { continue };
         let exec = hooks(value).into_iter().filter_map(|hook| match hook.call {
             Call::Exec(words) if words.get(1).is_some_and(|w| w == "hook") => words.into_iter().next(),
             _ => None,
@@ -39,16 +39,6 @@ pub(super) fn look(patient: &Patient) -> Finding {
         );
     }
     Finding::good(programs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))
-}
-
-/// A name without a slash is looked up on the search path, as a shell does.
-fn found(program: &Path) -> Option<PathBuf> {
-    let name = program.to_str()?;
-    if name.contains('/') {
-        Some(real(program))
-    } else {
-        crate::install::find_in_path(name).map(|p| real(&p))
-    }
 }
 
 fn runs(program: &Path) -> bool {

@@ -1,10 +1,8 @@
 //! Proves that the host knows the tools server, may start it, and that it answers. Mend: `claude mcp add`, or an approval.
 
 use super::trial::Trial;
-use super::{Finding, Patient};
-use crate::config::host_state;
-use crate::fs;
-use crate::install::project_root;
+use super::{Finding, Patient, trust};
+use crate::install::{Scope, Server, host_json, host_project, project_root};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -14,24 +12,24 @@ const NAME: &str = "sinker";
 pub(super) const HOOKS: &str = "hooks/hooks.json";
 
 pub(super) fn look(patient: &Patient) -> Finding {
-    let root = project_root(&patient.here);
-    let state = host_state().and_then(|path| json_of(&path)).unwrap_or_default();
-    let project = state.get("projects").and_then(|p| p.get(root.to_string_lossy().as_ref()));
-    let shared = json_of(&root.join(".mcp.json")).unwrap_or_default();
-    let plugin = patient.files.iter().find_map(|file| {
-        let folder = plugin_folder(&file.path)?;
-        Some((
-            file.path.display().to_string(),
-            json_of(&folder.join(".mcp.json"))?.pointer("/mcpServers/sinker")?.clone(),
-        ))
+    let own = patient.program.to_string_lossy();
+    let registered = [Scope::Local, Scope::Project, Scope::User].into_iter().find_map(|scope| {
+        let entry = Server::new(scope, &patient.here, &own).entry()?;
+        // This user's own file holds both what is the user's and what is local.
+        let whose = if scope == Scope::Project { Scope::Project } else { Scope::User };
+        Some((format!("scope {}", scope.name()), whose, entry))
     });
-    let local = project.and_then(|p| p.pointer("/mcpServers/sinker")).cloned();
-    let of_user = state.pointer("/mcpServers/sinker").cloned();
-    let of_project = shared.pointer("/mcpServers/sinker").cloned();
-    let found = [("local", local), ("project", of_project), ("user", of_user)];
-    let found =
-        found.into_iter().find_map(|(scope, server)| Some((format!("scope {scope}"), server?))).or(plugin);
-    let Some((place, server)) = found else {
+    let of_plugin = || {
+        patient.files.iter().find_map(|file| {
+            let register = host_json(&plugin_folder(&file.path)?.join(".mcp.json"))?;
+            Some((
+                file.path.display().to_string(),
+                file.scope,
+                register.pointer("/mcpServers/sinker")?.clone(),
+            ))
+        })
+    };
+    let Some((place, whose, server)) = registered.or_else(of_plugin) else {
         return Finding::bad(
             "the host does not know the tools server: the assistant cannot ask by itself",
             format!(
@@ -40,12 +38,21 @@ pub(super) fn look(patient: &Patient) -> Finding {
             ),
         );
     };
+    let command = match command(patient, whose, &server) {
+        Ok(command) => command,
+        Err(other) => {
+            return Finding::bad(
+                format!("the server of {place} was not tried: another program ({other})"),
+                "look at it before you approve it; `sinker install` registers this binary for all your sessions",
+            );
+        }
+    };
     if place == "scope project"
-        && let Some(wrong) = approval(patient, project)
+        && let Some(wrong) = approval(patient)
     {
         return wrong;
     }
-    match answers(&server) {
+    match answers(command) {
         Ok(()) => Finding::good(format!("{place}; it was started and answered")),
         Err(why) => Finding::bad(
             format!("the server of {place} does not work: {why}"),
@@ -54,31 +61,44 @@ pub(super) fn look(patient: &Patient) -> Finding {
     }
 }
 
-/// A server in `.mcp.json` needs a person's word.
-fn approval(patient: &Patient, project: Option<&Value>) -> Option<Finding> {
-    let values = || patient.files.iter().filter_map(|f| f.value.as_ref()).chain(project);
+/// A server in `.mcp.json` needs a person's word. Nobody else's counts: a project may not approve what it brings along.
+fn approval(patient: &Patient) -> Option<Finding> {
+    let project = host_project(&project_root(&patient.here));
+    let of_person =
+        patient.files.iter().filter(|f| f.scope != Scope::Project && plugin_folder(&f.path).is_none());
+    let values = of_person.filter_map(|f| f.value.as_ref()).chain(&project).collect::<Vec<_>>();
     let names = |key: &str| {
-        values().filter_map(|v| v.get(key)?.as_array()).flatten().any(|name| name.as_str() == Some(NAME))
+        let lists = values.iter().filter_map(|v| v.get(key)?.as_array());
+        lists.flatten().any(|name| name.as_str() == Some(NAME))
     };
     if names("disabledMcpjsonServers") {
         let hint = "take `sinker` out of `disabledMcpjsonServers`, or approve it with `/mcp` in a session";
         return Some(Finding::bad("the server of this project was refused by its user", hint));
     }
-    let all = values().any(|v| v.get("enableAllProjectMcpServers").and_then(Value::as_bool) == Some(true));
-    if !all && !names("enabledMcpjsonServers") {
-        let hint = "approve it with `/mcp` in a session, or add \"sinker\" to `enabledMcpjsonServers`";
+    let all = |v: &&Value| v.get("enableAllProjectMcpServers").and_then(Value::as_bool) == Some(true);
+    if !values.iter().any(all) && !names("enabledMcpjsonServers") {
+        let hint = "approve it with `/mcp` in a session, or add \"sinker\" to `enabledMcpjsonServers` of your settings";
         return Some(Finding::bad("the server of this project waits for an approval", hint));
     }
     None
 }
 
-/// Starts it as the host does, and lets it introduce itself.
-fn answers(server: &Value) -> Result<(), String> {
-    let program = server.get("command").and_then(Value::as_str).ok_or("it has no command")?;
-    let trial = Trial::begin("nothing").map_err(|e| e.to_string())?;
-    let mut command = Command::new(program);
+/// How the host would start it. Errors: the name of a program that is not ours to start.
+fn command(patient: &Patient, whose: Scope, server: &Value) -> Result<Command, String> {
+    let named = server.get("command").and_then(Value::as_str).unwrap_or_default();
     let args = server.get("args").and_then(Value::as_array).into_iter().flatten();
-    command.args(args.filter_map(Value::as_str));
+    let args: Vec<&str> = args.filter_map(Value::as_str).collect();
+    // This program can do more than answer: what a project has it do is no other than `mcp`.
+    let program = trust::program(patient, whose, named.as_ref(), args == ["mcp"]);
+    let mut command = Command::new(program.map_err(|_| format!("{named} {}", args.join(" ")))?);
+    command.args(args);
+    Ok(command)
+}
+
+/// Starts it as the host does, and lets it introduce itself.
+fn answers(command: Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let trial = Trial::begin("nothing").map_err(|e| e.to_string())?;
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "doctor", "version": "0" } },
@@ -90,11 +110,6 @@ fn answers(server: &Value) -> Result<(), String> {
         Some(NAME) => Ok(()),
         _ => Err(format!("`{program}` did not introduce itself as a tools server of Sinker")),
     }
-}
-
-fn json_of(path: &Path) -> Option<Value> {
-    let bytes = fs::read_small(&path.canonicalize().ok()?, 256 * 1024 * 1024).ok()??;
-    serde_json::from_slice(&bytes).ok()
 }
 
 /// The folder of a plugin whose hooks lie in this file.

@@ -38,9 +38,9 @@ pub use program::{Program, ProgramError, find_in_path};
 pub use proof::{Proof, prove};
 pub use purge::{Survey, is_ours, purge, survey};
 pub use record::{Lock, recorded};
-pub use server::{Server, ServerState};
+pub use server::{Server, ServerState, host_json, host_project};
 
-use crate::config::Home;
+use crate::config::{Home, Settings};
 use crate::fs::FsError;
 use place::{Held, Wrote};
 use record::Record;
@@ -67,6 +67,9 @@ pub enum InstallError {
     /// A newer version keeps the record of what was before; nothing was changed.
     #[error("{} was written by a newer version", .0.display())]
     Newer(PathBuf),
+    /// The record of what was before cannot be read; nothing was changed, since the backup beside it would be lost.
+    #[error("{} is damaged", .0.display())]
+    Damaged(PathBuf),
     /// Another install or uninstall is at work.
     #[error("another install or uninstall is at work")]
     Locked,
@@ -153,6 +156,12 @@ pub fn uninstall(home: &Home, place: &Place, dry: bool) -> Result<Option<Done>, 
     Err(InstallError::Busy(place.path().to_path_buf()))
 }
 
+/// The entries that a settings file should hold: by the config of its project, or by the user's where it belongs to none.
+pub fn wanted_in(place: &Place) -> Vec<Entry> {
+    let project = (place.scope() != Scope::User).then_some(place.root());
+    wanted(Settings::read(project).tools())
+}
+
 struct Plan {
     edited: Edited,
     restored: bool,
@@ -174,7 +183,9 @@ fn plan(
         None => None,
     };
     let before = backup.as_deref().and_then(|bytes| Document::parse(bytes).ok());
-    let mut edited = document.without(before.as_ref()).map_err(|doubt| in_doubt(place, doubt))?;
+    // A backup of settings that were changed after an earlier install holds entries of ours: the lists around them are not the user's.
+    let others = before.as_ref().and_then(|b| Document::parse(&b.without(None).ok()?.bytes).ok());
+    let mut edited = document.without(others.as_ref()).map_err(|doubt| in_doubt(place, doubt))?;
     if edited.removed == 0 {
         return Ok(None);
     }

@@ -43,20 +43,18 @@ impl Server {
     }
 
     /// Looks it up in the host's files. What cannot be read holds no server.
-    pub fn state(&self) -> ServerState {
-        let found = match self.scope {
-            Scope::Project => {
-                read(&self.root.join(".mcp.json")).and_then(|v| v.pointer("/mcpServers/sinker").cloned())
-            }
-            Scope::User => {
-                host_state().and_then(|p| read(&p)).and_then(|v| v.pointer("/mcpServers/sinker").cloned())
-            }
-            Scope::Local => host_state().and_then(|p| read(&p)).and_then(|v| {
-                let project = v.get("projects")?.get(self.root.to_string_lossy().as_ref())?;
-                project.pointer("/mcpServers/sinker").cloned()
-            }),
+    pub fn entry(&self) -> Option<Value> {
+        let register = match self.scope {
+            Scope::Project => host_json(&self.root.join(".mcp.json")),
+            Scope::User => host_state().and_then(|path| host_json(&path)),
+            Scope::Local => host_project(&self.root),
         };
-        let Some(server) = found else { return ServerState::Absent };
+        register?.pointer("/mcpServers/sinker").cloned()
+    }
+
+    /// How it stands there.
+    pub fn state(&self) -> ServerState {
+        let Some(server) = self.entry() else { return ServerState::Absent };
         let command = server.get("command").and_then(Value::as_str).unwrap_or_default();
         let args: Vec<&str> = server
             .get("args")
@@ -85,12 +83,27 @@ impl Server {
         ["claude", "mcp", "remove", "--scope", self.scope.name(), NAME].map(str::to_owned).to_vec()
     }
 
-    /// Registers it, in the place of an older one. Errors: what the host's command said, in words.
+    /// Registers it, in the place of an older one. Errors: what the host's command said, in words, and what became of the older one.
     pub fn add(&self) -> Result<(), String> {
-        if self.state() == ServerState::Older {
-            self.remove()?;
-        }
-        self.host(&self.add_words())
+        let older = if self.state() == ServerState::Older { self.entry() } else { None };
+        let Some(older) = older else { return self.host(&self.add_words()) };
+        // The host knows no command that replaces one.
+        self.remove()?;
+        let Err(why) = self.host(&self.add_words()) else { return Ok(()) };
+        Err(match self.host(&self.words_of(&older)) {
+            Ok(()) => format!("{why}; the one that was registered before was put back"),
+            Err(_) => format!("{why}; the one that was registered before is gone"),
+        })
+    }
+
+    /// The words that register what stood there.
+    fn words_of(&self, entry: &Value) -> Vec<String> {
+        let mut words = self.add_words();
+        words.truncate(words.len() - 2);
+        let args = entry.get("args").and_then(Value::as_array).into_iter().flatten();
+        let all = entry.get("command").into_iter().chain(args);
+        words.extend(all.filter_map(Value::as_str).map(str::to_owned));
+        words
     }
 
     /// Takes it out of the register. Errors: as [`Server::add`].
@@ -119,7 +132,14 @@ impl Server {
     }
 }
 
-fn read(path: &Path) -> Option<Value> {
+/// What the host's own file keeps of a project: its local servers, and a person's word on those of `.mcp.json`.
+pub fn host_project(root: &Path) -> Option<Value> {
+    let state = host_json(&host_state()?)?;
+    state.get("projects")?.get(root.to_string_lossy().as_ref()).cloned()
+}
+
+/// Reads a JSON file of the host's.
+pub fn host_json(path: &Path) -> Option<Value> {
     // The host's file may be a link into a folder of dotfiles.
     let path = path.canonicalize().ok()?;
     let bytes = fs::read_small(&path, 256 * 1024 * 1024).ok()??;

@@ -1,5 +1,7 @@
 //! `sinker doctor`: each check has a case that it finds and a world in which it finds nothing.
 
+mod trust;
+
 use crate::support::{Out, Sandbox, Transcript};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -44,11 +46,11 @@ impl Patient {
 
     /// The same with the binary at some path.
     fn with(program: PathBuf) -> Self {
-        let sandbox = Sandbox::new();
-        std::fs::create_dir_all(sandbox.root().join("tmp")).unwrap();
+        // A machine may have a `claude` of its own: none but the script is found.
+        let sandbox = Sandbox::new().with_host();
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         let env = vec![
-            ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
+            ("PATH".to_owned(), text(sandbox.root().join("bin"))),
             ("TMPDIR".to_owned(), text(sandbox.root().join("tmp"))),
             ("XDG_RUNTIME_DIR".to_owned(), String::new()),
         ];
@@ -270,11 +272,9 @@ fn hooks_that_are_switched_off_gone_or_do_nothing_are_told() {
 
 #[test]
 fn another_binary_and_another_memory_are_told() {
-    let mut patient = Patient::healthy();
+    let patient = Patient::healthy();
     let other = patient.sandbox.root().join("bin/sinker");
     script(&other, "#!/bin/sh\n");
-    let path = format!("{}:/usr/bin:/bin", other.parent().unwrap().display());
-    patient.env.push(("PATH".to_owned(), path));
     assert!(patient.finds(&["binary"])[0]["detail"].as_str().unwrap().contains("bin/sinker"));
     // A link to this one is this one.
     std::fs::remove_file(&other).unwrap();

@@ -364,3 +364,25 @@ fn an_older_matcher_is_replaced() {
     assert_eq!((&done["replaced"], &done["added"]), (&json!(1), &json!(0)), "{done}");
     assert_eq!(std::fs::read_to_string(sandbox.settings()).unwrap(), now);
 }
+
+#[test]
+fn where_the_new_server_is_refused_the_older_one_is_put_back() {
+    let register = r#"{"mcpServers":{"sinker":{"command":"/old/sinker","args":["mcp"]}}}"#;
+    for (refused, back) in [("sinker -- /old/sinker mcp", false), ("no such words", true)] {
+        let sandbox = Sandbox::new().with_host();
+        std::fs::write(sandbox.claude().join(".claude.json"), register).unwrap();
+        let own = Path::new(env!("CARGO_BIN_EXE_sinker")).canonicalize().unwrap();
+        let script = sandbox.root().join("bin/claude");
+        let text = std::fs::read_to_string(&script).unwrap();
+        let refuse = format!("case \"$*\" in *'{}'*) echo full >&2; exit 1 ;; esac\n", own.display());
+        std::fs::write(&script, text.replacen("\n", &format!("\n{refuse}"), 1)).unwrap();
+        let mut command = sandbox.beside_host(&["install"]);
+        command.env("CLAUDE_REFUSES", refused);
+        let out = run_to_end(command, b"");
+        let word = if back { "was put back" } else { "is gone; try it yourself: claude mcp add" };
+        assert!(out.code == Some(1) && out.stderr.contains("full") && out.stderr.contains(word), "{out}");
+        let kept = read(&sandbox.claude().join(".claude.json"));
+        let kept = kept.pointer("/mcpServers/sinker/command").and_then(Value::as_str);
+        assert_eq!(kept, back.then_some("/old/sinker"), "{out}");
+    }
+}

@@ -9,6 +9,7 @@ use std::process::Command;
 const SCRIPT: &str = r#"#!/bin/sh
 echo "$@" >> "$CLAUDE_CONFIG_DIR/../claude.log"
 [ -z "$CLAUDE_FAILS" ] || { echo "cannot do that" >&2; exit 1; }
+[ -z "$CLAUDE_REFUSES" ] || case "$*" in *"$CLAUDE_REFUSES"*) echo "cannot do that" >&2; exit 1 ;; esac
 register="$CLAUDE_CONFIG_DIR/.claude.json"
 [ "$4" = project ] && register="$PWD/.mcp.json"
 case "$2" in
