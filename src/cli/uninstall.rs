@@ -71,9 +71,20 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     }
     let mut object = plan.json(args);
     if !args.dry_run {
-        good &= take_out(home, &places, &plan, &mut told);
+        // What still starts Sinker would store all anew, without the ledger of what was forgotten. A server that stays in the host's register
+        // only reads, and is no reason to keep the data of somebody who wants it gone.
+        // It goes first: what the host leaves of its register is removed when the records end.
+        let unregistered = unregister(&plan, &mut told);
+        let silent = take_out(home, &places, &plan, &mut told) && good;
+        good = silent && unregistered;
+        if good && !plan.files.is_empty() {
+            told.line(&format!(
+                "{} nothing of Sinker starts with a session any more",
+                told.paint.good("done")
+            ));
+        }
         if args.scope.is_none() {
-            good &= end_drainer(home, args, &plan, &mut told, good);
+            good &= end_drainer(home, args, &plan, &mut told, silent);
         }
     }
     if let Some(fields) = object.as_object_mut() {
@@ -93,8 +104,8 @@ fn places(home: &Home, args: &Args, here: &Path) -> Result<Vec<Place>, Failure> 
         return Ok(vec![place(scope, here)?]);
     }
     let mut met = BTreeSet::new();
-    let all =
-        Scope::ALL.into_iter().filter_map(|scope| Place::of(scope, here)).chain(install::recorded(home));
+    let recorded = install::recorded(home)?;
+    let all = Scope::ALL.into_iter().filter_map(|scope| Place::of(scope, here)).chain(recorded);
     Ok(all.filter(|place| met.insert(place.target().to_path_buf())).collect())
 }
 
@@ -227,19 +238,27 @@ impl Plan {
     }
 }
 
-/// Changes the settings and unregisters the servers. Returns false when something of ours stays.
-fn take_out(home: &Home, places: &[Place], plan: &Plan, told: &mut Told) -> bool {
+/// Takes the servers out of the host's register. Returns false when one stays.
+fn unregister(plan: &Plan, told: &mut Told) -> bool {
     let mut good = true;
-    // Before the records end: what the host leaves of its register is removed with them.
-    for (_, server) in &plan.servers {
+    for (place, server) in &plan.servers {
         if let Err(why) = server.remove() {
-            told.warn(format!(
-                "the MCP server is still registered: {why}; try it yourself: {}",
-                shell_words(&server.remove_words())
-            ));
+            let words = shell_words(&server.remove_words());
+            // The host takes the project from its working directory.
+            let words = match place.scope() {
+                Scope::User => words,
+                _ => format!("cd {} && {words}", shell_words(&[text(place.root())])),
+            };
+            told.warn(format!("the MCP server is still registered: {why}; try it yourself: {words}"));
             good = false;
         }
     }
+    good
+}
+
+/// Changes the settings and removes the service. Returns false when something stays that starts Sinker.
+fn take_out(home: &Home, places: &[Place], plan: &Plan, told: &mut Told) -> bool {
+    let mut good = true;
     // Each place, also those without entries: the record of an uninstall that was killed ends here.
     for place in places {
         match install::uninstall(home, place, false) {
@@ -259,14 +278,11 @@ fn take_out(home: &Home, places: &[Place], plan: &Plan, told: &mut Told) -> bool
         ));
         good = false;
     }
-    if good && !plan.files.is_empty() {
-        told.line(&format!("{} nothing of Sinker starts with a session any more", told.paint.good("done")));
-    }
     good
 }
 
 /// Ends the drainer that still runs (what could start another is gone by now), and under `--purge` removes the data directory. Returns false when one of them failed.
-fn end_drainer(home: &Home, args: &Args, plan: &Plan, told: &mut Told, good: bool) -> bool {
+fn end_drainer(home: &Home, args: &Args, plan: &Plan, told: &mut Told, silent: bool) -> bool {
     if plan.data.is_empty() && !drain::is_held(home) {
         return true;
     }
@@ -282,8 +298,8 @@ fn end_drainer(home: &Home, args: &Args, plan: &Plan, told: &mut Told, good: boo
     if !args.purge {
         return true;
     }
-    if !good {
-        told.warn("the data directory stays, since settings still call Sinker, and how they were before is kept there".to_owned());
+    if !silent {
+        told.warn("the data directory stays, since something still starts Sinker (see above); how settings were before is kept there".to_owned());
         return false;
     }
     let purged = install::purge(home);

@@ -124,6 +124,10 @@ impl Home {
     pub fn log(&self) -> PathBuf {
         self.root.join("log")
     }
+    /// `install`: what installs did to settings, and the bytes from before; those are the user's and may hold tokens, so not in `state`.
+    pub fn install(&self) -> PathBuf {
+        self.root.join("install")
+    }
     /// `drain.lock`: held by the one drainer.
     pub fn lock(&self) -> PathBuf {
         self.root.join("drain.lock")

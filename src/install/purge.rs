@@ -13,8 +13,8 @@ pub struct Survey {
     pub foreign: Vec<PathBuf>,
 }
 
-const NAMES: [&str; 9] =
-    ["spool", "index", "forgotten", "secret", "state", "vault", "log", "store.db", "drain.lock"];
+const NAMES: [&str; 10] =
+    ["spool", "index", "forgotten", "secret", "state", "install", "vault", "log", "store.db", "drain.lock"];
 /// Beside `store.db`: its log, its shared memory, damaged ones set aside.
 const STORE: &str = "store.db";
 
@@ -38,8 +38,7 @@ pub fn survey(home: &Home) -> Result<Survey, FsError> {
 
 /// A Sinker has been at work here. A directory that `SINKER_HOME` names by mistake may hold a `log` or an `index` of somebody else's.
 pub fn is_ours(home: &Home) -> bool {
-    let install = home.state().join("install/lock");
-    let marks = [home.secret(), home.store(), home.spool_new(), home.lock(), install];
+    let marks = [home.secret(), home.store(), home.spool_new(), home.lock(), home.install().join("lock")];
     // An empty one is what a purge that was killed has left.
     let empty = || std::fs::read_dir(home.root()).is_ok_and(|mut all| all.next().is_none());
     marks.iter().any(|path| path.exists()) || empty()
@@ -49,10 +48,13 @@ pub fn is_ours(home: &Home) -> bool {
 ///
 /// What a kill leaves is removed by the next call. Errors: something could not be removed.
 pub fn purge(home: &Home) -> Result<bool, FsError> {
-    let survey = survey(home)?;
-    // The lock goes last: as long as it lies there and is held, no drainer begins to work on what is half gone.
-    let (lock, rest): (Vec<_>, Vec<_>) = survey.ours.into_iter().partition(|path| *path == home.lock());
-    for path in rest.iter().chain(&lock) {
+    let mut ours = survey(home)?.ours;
+    // 1. A purge is killed. 2. A drainer reads the transcripts anew. 3. Without the ledger it stores what was forgotten (D12). So the ledger
+    //    outlives all that is stored, and the secret, by which it names things, the ledger. The lock goes last: as long as it lies there
+    //    and is held, no drainer begins to work on what is half gone.
+    let last = [home.root().join("forgotten"), home.secret(), home.lock()];
+    ours.sort_by_key(|path| last.iter().position(|late| late == path).map_or(0, |n| n + 1));
+    for path in &ours {
         if path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
             fs::remove_tree(path)?;
         } else {

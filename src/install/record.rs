@@ -1,4 +1,4 @@
-//! What an install did to a settings file, and the bytes from before it: `state/install/<16 hex of the path>.{json,backup}`.
+//! What an install did to a settings file, and the bytes from before it: `install/<16 hex of the path>.{json,backup}`.
 //!
 //! ```json
 //! {"v": 1, "scope": "user", "root": "/home/dev/app", "path": "/home/dev/.claude/settings.json", "existed": true, "made_folder": false, "wrote": ["<sha256>"]}
@@ -51,43 +51,58 @@ pub struct Lock {
 impl Lock {
     /// Takes it. Errors: [`InstallError::Locked`] when somebody else has it.
     pub fn take(home: &Home) -> Result<Self, InstallError> {
-        fs::make_private_dir(&folder(home))?;
-        let file = fs::open_in_place(&folder(home).join("lock"))?;
+        fs::make_private_dir(&home.install())?;
+        let file = fs::open_in_place(&home.install().join("lock"))?;
         // Where locks do not work, two installs at once are the lesser fault.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(InstallError::Locked);
         }
         // Nobody else writes here now: what has a temporary name was left by a kill.
-        fs::remove_leftovers(&folder(home), -1, fs::is_replacement)?;
+        fs::remove_leftovers(&home.install(), -1, fs::is_replacement)?;
         Ok(Self { _file: file })
     }
 }
 
-fn folder(home: &Home) -> PathBuf {
-    home.state().join("install")
-}
-
 fn path(home: &Home, target: &Path, end: &str) -> PathBuf {
     let name = id::hash(&[b"settings", target.as_os_str().as_bytes()]);
-    folder(home).join(format!("{}.{end}", id::short(&name, 16)))
+    home.install().join(format!("{}.{end}", id::short(&name, 16)))
 }
 
-fn records(home: &Home) -> impl Iterator<Item = Record> {
+/// Errors of an item: it cannot be read, so nobody knows what it stands for.
+fn records(home: &Home) -> impl Iterator<Item = Result<Record, InstallError>> {
     let files =
-        std::fs::read_dir(folder(home)).into_iter().flatten().filter_map(Result::ok).map(|e| e.path());
+        std::fs::read_dir(home.install()).into_iter().flatten().filter_map(Result::ok).map(|e| e.path());
     files
         .filter(|path| path.extension().is_some_and(|e| e == "json"))
-        .filter_map(|path| serde_json::from_slice(&fs::read_small(&path, 1024 * 1024).ok()??).ok())
+        .filter_map(|path| parsed(&path).transpose())
 }
 
-/// The settings files that installs wrote and no uninstall took up yet, whatever project they belong to.
-pub fn recorded(home: &Home) -> Vec<Place> {
+/// `None`: there is no such file.
+fn parsed(path: &Path) -> Result<Option<Record>, InstallError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u64,
+    }
+    let Some(bytes) = fs::read_small(path, 1024 * 1024)? else { return Ok(None) };
+    if serde_json::from_slice::<Version>(&bytes).is_ok_and(|version| version.v > u64::from(FORMAT)) {
+        return Err(InstallError::Newer(path.to_path_buf()));
+    }
+    let damaged = |_| InstallError::Damaged(path.to_path_buf());
+    serde_json::from_slice(&bytes).map(Some).map_err(damaged)
+}
+
+/// The settings files that installs wrote and no uninstall took up yet, whatever project they belong to. Errors: a record is damaged, or of
+/// a newer version.
+pub fn recorded(home: &Home) -> Result<Vec<Place>, InstallError> {
     let place = |r: Record| {
         Place::of(Scope::from_name(&r.scope)?, Path::new(&r.root)).filter(|p| *p.target() == *r.path)
     };
-    let mut places: Vec<Place> = records(home).filter_map(place).collect();
-    places.sort_by(|a, b| a.path().cmp(b.path()));
-    places
+    let mut places = Vec::new();
+    for record in records(home) {
+        places.extend(place(record?));
+    }
+    places.sort_by(|a: &Place, b| a.path().cmp(b.path()));
+    Ok(places)
 }
 
 fn register(root: &Path) -> PathBuf {
@@ -100,24 +115,19 @@ fn backup_path(home: &Home, target: &Path) -> PathBuf {
 }
 
 impl Record {
-    /// Reads the record of a file; `None` when no install wrote it. Errors: a newer version wrote it, and it is left as it is (D11).
+    /// Reads the record of a file; `None` when no install wrote it. Errors: a newer version wrote it (D11), or it is damaged. It is left as it
+    /// is: the backup beside it is the only copy of what was before.
     pub fn read(home: &Home, target: &Path) -> Result<Option<Self>, InstallError> {
-        #[derive(Deserialize)]
-        struct Version {
-            v: u64,
-        }
-        let path = path(home, target, "json");
-        let Some(bytes) = fs::read_small(&path, 1024 * 1024)? else { return Ok(None) };
-        if serde_json::from_slice::<Version>(&bytes).is_ok_and(|version| version.v > u64::from(FORMAT)) {
-            return Err(InstallError::Newer(path));
-        }
-        let record = serde_json::from_slice::<Self>(&bytes).ok();
+        let record = parsed(&path(home, target, "json"))?;
         Ok(record.map(|r| Self { target: target.to_path_buf(), ..r }))
     }
 
     /// The record of an install that is about to write `next` over what is `held`.
     pub fn before(home: &Home, place: &Place, held: &Held, next: &[u8]) -> Result<Self, InstallError> {
         let known = Self::read(home, place.target())?;
+        // What the first install made is ours, also where the settings were changed since and a new backup begins.
+        let made_register = known.as_ref().is_some_and(|r| r.made_register)
+            || place.scope() == Scope::Project && !register(place.root()).exists();
         let mut record = match known {
             // The file is still as an install left it: the older backup stands for what was before us.
             Some(known) if held.bytes.as_deref().is_some_and(|bytes| known.wrote(bytes)) => known,
@@ -133,8 +143,9 @@ impl Record {
                 // Two files in a folder that was made for one: the last to go takes it along.
                 made_folder: !place.folder().is_dir()
                     || records(home)
+                        .filter_map(Result::ok)
                         .any(|r| r.made_folder && Path::new(&r.path).parent() == place.target().parent()),
-                made_register: place.scope() == Scope::Project && !register(place.root()).exists(),
+                made_register,
                 wrote: Vec::new(),
             },
         };
@@ -151,7 +162,7 @@ impl Record {
 
     /// Keeps record and, where this record begins a new backup, the bytes. Synced: the settings are replaced next.
     pub fn write(&self, home: &Home, held: Option<&[u8]>) -> Result<(), InstallError> {
-        fs::make_private_dir(&folder(home))?;
+        fs::make_private_dir(&home.install())?;
         // 1. The old record names hashes that lie on the old backup. 2. The backup is replaced. 3. A kill here, and an uninstall gives
         //    back bytes that are not from before what it finds. So a record that does not go on is removed first.
         if let [_one] = self.wrote.as_slice() {

@@ -76,7 +76,7 @@ fn a_dry_run_says_all_and_changes_nothing() {
     sandbox.hosted_json(0, &["install"]);
     let installed = std::fs::read(&path).unwrap();
     let out = sandbox.hosted(&["uninstall", "--purge", "--dry-run"]);
-    let state = sandbox.at("state");
+    let state = sandbox.at("install");
     for word in [path.to_str().unwrap(), "byte for byte", "claude mcp remove", state.to_str().unwrap()] {
         assert!(out.stdout.contains(word), "{word}: {out}");
     }
@@ -208,9 +208,17 @@ fn a_purge_killed_at_any_step_is_completed_by_the_next() {
         let sandbox = Sandbox::new().with_host();
         sandbox.hosted_json(0, &["install"]);
         sandbox.drain_once();
+        std::fs::write(sandbox.at("forgotten"), "{\"v\":1}\n").unwrap();
         let mut command = sandbox.beside_host(&["uninstall", "--purge"]);
         command.env("STEP_KILL", n.to_string());
         let out = run_to_end(command, b"");
+        // What is left of the data has its ledger, and the ledger its secret, until nothing else is there.
+        let left: Vec<_> = std::fs::read_dir(sandbox.home()).into_iter().flatten().collect();
+        let names: Vec<_> = left.iter().map(|e| e.as_ref().unwrap().file_name()).collect();
+        let has = |name: &str| names.iter().any(|n| n == name);
+        let data = names.iter().any(|n| n != "forgotten" && n != "secret" && n != "drain.lock");
+        assert!(!data || has("forgotten"), "step {n}: {names:?}");
+        assert!(!has("forgotten") || has("secret"), "step {n}: {names:?}");
         let again = sandbox.hosted(&["uninstall", "--purge"]);
         assert_eq!(again.code, Some(0), "step {n}: {again}");
         assert!(!sandbox.home().exists() && !sandbox.settings().exists(), "step {n}: {again}");
@@ -352,17 +360,28 @@ fn a_new_file_of_the_project_is_no_wider_than_the_umask_and_nobody_else_writes_i
 }
 
 #[test]
-fn an_older_matcher_is_replaced() {
+fn without_the_hosts_command_a_purge_removes_the_data_and_says_what_is_left_to_type() {
+    for scope in ["user", "local"] {
+        let sandbox = Sandbox::new().with_host();
+        sandbox.hosted_json(0, &["install"]);
+        sandbox.drain_once();
+        let entry = json!({"mcpServers": {"sinker": {"command": "/x/sinker", "args": ["mcp"]}}});
+        let root = sandbox.project().canonicalize().unwrap().to_str().unwrap().to_owned();
+        let register = if scope == "user" { entry } else { json!({ "projects": { root.as_str(): entry } }) };
+        std::fs::write(sandbox.claude().join(".claude.json"), register.to_string()).unwrap();
+        std::fs::remove_file(sandbox.root().join("bin/claude")).unwrap();
+        let out = sandbox.hosted(&["uninstall", "--purge"]);
+        assert!(!sandbox.home().exists() && !sandbox.settings().exists(), "{out}");
+        let words = format!("claude mcp remove --scope {scope} sinker");
+        let words = if scope == "user" { words } else { format!("cd {root} && {words}") };
+        assert!(out.code == Some(1) && out.stderr.contains(&format!("yourself: {words}")), "{out}");
+    }
+    // What still starts Sinker keeps the data.
     let sandbox = Sandbox::new().with_host();
-    sandbox.hosted_json(0, &["install"]);
-    let now = std::fs::read_to_string(sandbox.settings()).unwrap();
-    let matcher = read(&sandbox.settings())["hooks"]["PreToolUse"][0]["matcher"].as_str().unwrap().to_owned();
-    let older = now.replace(&matcher, "Read|Edit|MultiEdit|Write|Bash|Grep|Glob|Agent|memory");
-    assert_ne!(older, now);
-    std::fs::write(sandbox.settings(), older).unwrap();
-    let done = sandbox.hosted_json(0, &["install"]);
-    assert_eq!((&done["replaced"], &done["added"]), (&json!(1), &json!(0)), "{done}");
-    assert_eq!(std::fs::read_to_string(sandbox.settings()).unwrap(), now);
+    sandbox.drain_once();
+    std::fs::write(sandbox.settings(), "{ // mine\n \"hooks\": \"sinker\" }").unwrap();
+    let out = sandbox.hosted(&["uninstall", "--purge"]);
+    assert!(out.code == Some(1) && sandbox.at("store.db").exists(), "{out}");
 }
 
 #[test]
@@ -385,4 +404,57 @@ fn where_the_new_server_is_refused_the_older_one_is_put_back() {
         let kept = kept.pointer("/mcpServers/sinker/command").and_then(Value::as_str);
         assert_eq!(kept, back.then_some("/old/sinker"), "{out}");
     }
+}
+
+#[test]
+fn an_older_matcher_is_replaced() {
+    let sandbox = Sandbox::new().with_host();
+    sandbox.hosted_json(0, &["install"]);
+    let now = std::fs::read_to_string(sandbox.settings()).unwrap();
+    let matcher = read(&sandbox.settings())["hooks"]["PreToolUse"][0]["matcher"].as_str().unwrap().to_owned();
+    let older = now.replace(&matcher, "Read|Edit|MultiEdit|Write|Bash|Grep|Glob|Agent|memory");
+    assert_ne!(older, now);
+    std::fs::write(sandbox.settings(), older).unwrap();
+    let done = sandbox.hosted_json(0, &["install"]);
+    assert_eq!((&done["replaced"], &done["added"]), (&json!(1), &json!(0)), "{done}");
+    assert_eq!(std::fs::read_to_string(sandbox.settings()).unwrap(), now);
+}
+
+#[test]
+fn a_damaged_record_is_left_with_its_backup_and_nothing_is_changed() {
+    let sandbox = Sandbox::new().with_host();
+    let before = "{\n  \"env\": { \"TOKEN\": \"x\" }\n}\n";
+    std::fs::write(sandbox.settings(), before).unwrap();
+    let backup = sandbox.hosted_json(0, &["install"])["backup"].as_str().unwrap().to_owned();
+    // The user's tokens are in it: not in the folder of ids and numbers, and for nobody else.
+    assert_eq!(Path::new(&backup).parent().unwrap(), sandbox.at("install"));
+    assert_eq!(std::fs::metadata(&backup).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(sandbox.at("install")).unwrap().permissions().mode() & 0o777, 0o700);
+    let after = std::fs::read(sandbox.settings()).unwrap();
+    std::fs::write(Path::new(&backup).with_extension("json"), "{\"v\":1,\"sco").unwrap();
+    std::fs::write(sandbox.user().join("sinker-config.toml"), "[recall]\ntools = \"all\"\n").unwrap();
+    for args in
+        [&["install"][..], &["uninstall"], &["uninstall", "--purge"], &["uninstall", "--scope", "user"]]
+    {
+        let out = sandbox.hosted(args);
+        assert!(out.code == Some(4) && out.stderr.contains(&backup), "{args:?}: {out}");
+        assert_eq!(std::fs::read(sandbox.settings()).unwrap(), after, "{args:?}");
+        assert_eq!(std::fs::read_to_string(&backup).unwrap(), before, "{args:?}");
+    }
+}
+
+#[test]
+fn what_the_first_install_made_goes_also_when_the_settings_were_changed_before_the_second() {
+    let sandbox = Sandbox::new().with_host();
+    let settings = sandbox.project().join(".claude/settings.json");
+    sandbox.hosted_json(0, &["install", "--scope", "project"]);
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, text.replacen('{', "{\n  \"a\": 1,", 1)).unwrap();
+    std::fs::write(sandbox.user().join("sinker-config.toml"), "[recall]\ntools = \"all\"\n").unwrap();
+    let done = sandbox.hosted_json(0, &["install", "--scope", "project"]);
+    assert_eq!(done["changed"], true, "{done}");
+    sandbox.hosted_json(0, &["uninstall"]);
+    let left: Value = serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+    assert_eq!(left, json!({ "a": 1 }));
+    assert!(!sandbox.project().join(".mcp.json").exists());
 }

@@ -288,7 +288,7 @@ fn f81_killed_at_any_step_the_file_is_the_old_or_the_new_one_and_a_second_run_co
                     left.iter().all(|n| !n.to_string_lossy().contains(".tmp"))
                 };
                 assert!(tidy, "{scope} {args:?} step {n}: {left:?}");
-                let records: Vec<_> = std::fs::read_dir(sandbox.at("state/install"))
+                let records: Vec<_> = std::fs::read_dir(sandbox.at("install"))
                     .unwrap()
                     .map(|e| e.unwrap().file_name())
                     .collect();
@@ -336,8 +336,8 @@ fn f81_without_space_at_any_step_the_settings_are_whole() {
 #[test]
 fn f81_a_second_install_at_the_same_time_is_turned_away() {
     let sandbox = Sandbox::new().with_host();
-    std::fs::create_dir_all(sandbox.at("state/install")).unwrap();
-    let lock = std::fs::File::create(sandbox.at("state/install/lock")).unwrap();
+    std::fs::create_dir_all(sandbox.at("install")).unwrap();
+    let lock = std::fs::File::create(sandbox.at("install/lock")).unwrap();
     lock.lock().unwrap();
     for command in ["install", "uninstall"] {
         let out = sandbox.hosted(&[command]);
@@ -454,7 +454,7 @@ fn f81_a_record_of_a_newer_version_is_left_and_nothing_is_changed() {
     std::fs::write(sandbox.settings(), "{}").unwrap();
     sandbox.hosted_json(0, &["install"]);
     let after = std::fs::read(sandbox.settings()).unwrap();
-    let folder = std::fs::read_dir(sandbox.at("state/install")).unwrap().map(|e| e.unwrap().path());
+    let folder = std::fs::read_dir(sandbox.at("install")).unwrap().map(|e| e.unwrap().path());
     let record = folder.into_iter().find(|p| p.extension().is_some_and(|e| e == "json")).unwrap();
     std::fs::write(&record, "{\"v\":99,\"everything\":\"is new\"}").unwrap();
     assert_eq!(sandbox.hosted(&["uninstall"]).code, Some(4));
