@@ -67,7 +67,8 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         Err(error) => return Err(in_doubt(error, args, &wanted, &program)),
     };
     told.entries(args, &done, &wanted, &program);
-    let mut good = told.server(&Server::new(scope, &here, &program.path), args.dry_run);
+    let server = Server::new(scope, &here, &program.path).known_by(install::programs(home, &place)?);
+    let mut good = told.server(&server, args.dry_run);
     if !args.dry_run {
         let settings = install::settings(&place).unwrap_or_default();
         good &= told.proof(&install::prove(&settings, &program.path)?);

@@ -138,7 +138,7 @@ fn plan(
             }
             Err(error) => return Err(error.into()),
         }
-        let server = Server::new(place.scope(), place.root(), "");
+        let server = Server::new(place.scope(), place.root(), "").known_by(install::programs(home, place)?);
         if matches!(server.state(), ServerState::Current | ServerState::Older) {
             plan.servers.push((place.clone(), server));
         }

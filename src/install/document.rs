@@ -34,6 +34,8 @@ pub struct Document {
     bom: bool,
     text: String,
     value: Value,
+    /// Binaries of ours under other names than `sinker`.
+    programs: Vec<String>,
 }
 
 /// What an edit did. `bytes` are the very bytes that were read when nothing had to change.
@@ -63,7 +65,7 @@ impl Edited {
 impl Document {
     /// The settings of a file that does not exist.
     pub fn absent() -> Self {
-        Self { bom: false, text: "{}\n".to_owned(), value: Value::Object(serde_json::Map::new()) }
+        Self::new(false, "{}\n", Value::Object(serde_json::Map::new()))
     }
 
     /// Reads settings; an empty file is an empty object. Errors: [`Doubt`].
@@ -71,7 +73,7 @@ impl Document {
         let text = std::str::from_utf8(bytes).map_err(|e| Doubt::Invalid(e.to_string()))?;
         let (bom, text) = text.strip_prefix(BOM).map_or((false, text), |rest| (true, rest));
         if text.trim().is_empty() {
-            return Ok(Self { bom, text: text.to_owned(), value: Value::Object(serde_json::Map::new()) });
+            return Ok(Self::new(bom, text, Value::Object(serde_json::Map::new())));
         }
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
@@ -80,7 +82,16 @@ impl Document {
         let root = tree(text)?;
         root.value().map_or(Ok(()), |node| no_key_twice(&node))?;
         shape(&value)?;
-        Ok(Self { bom, text: text.to_owned(), value })
+        Ok(Self::new(bom, text, value))
+    }
+
+    fn new(bom: bool, text: &str, value: Value) -> Self {
+        Self { bom, text: text.to_owned(), value, programs: Vec::new() }
+    }
+
+    /// The same settings, in which entries of these programs are ours, whatever their names are.
+    pub fn known_by(self, programs: &[String]) -> Self {
+        Self { programs: programs.to_vec(), ..self }
     }
 
     /// The settings as JSON.
@@ -91,7 +102,7 @@ impl Document {
     /// Puts the entries in: the current ones stay where they are, older forms are replaced in their place, doubled ones go, missing ones
     /// come last in the list of their event. Errors: as [`Document::parse`], which has excluded them.
     pub fn with(&self, wanted: &[Entry], command: &str) -> Result<Edited, Doubt> {
-        let found = ours::find(&self.value, wanted, command);
+        let found = self.find(wanted, command);
         let mut edited = self.account(&found);
         let mut there = vec![false; wanted.len()];
         for f in &found {
@@ -136,7 +147,7 @@ impl Document {
     /// Takes all entries of ours out, and the groups, lists and the object that become empty by it; but those that `before`, the
     /// settings from before the install, had already. Errors: as [`Document::with`].
     pub fn without(&self, before: Option<&Document>) -> Result<Edited, Doubt> {
-        let found = ours::find(&self.value, &[], "");
+        let found = self.find(&[], "");
         let mut edited = self.account(&found);
         let (root, nodes) = self.nodes(&found)?;
         for (f, node) in &nodes {
@@ -152,7 +163,7 @@ impl Document {
 
     /// The hooks of ours in it.
     pub fn find(&self, wanted: &[Entry], command: &str) -> Vec<Found> {
-        ours::find(&self.value, wanted, command)
+        ours::find_by(&self.value, wanted, command, &self.programs)
     }
 
     fn account(&self, found: &[Found]) -> Edited {

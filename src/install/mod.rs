@@ -43,7 +43,7 @@ pub use server::{Server, ServerState, host_json, host_project};
 use crate::config::{Home, Settings};
 use crate::fs::FsError;
 use place::{Held, Wrote};
-use record::Record;
+use record::{Edit, Record};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -107,7 +107,7 @@ pub fn install(
 ) -> Result<Done, InstallError> {
     for _ in 0..TRIES {
         let held = place.read()?;
-        let document = understood(place, &held)?;
+        let document = understood(place, &held)?.known_by(&programs(home, place)?);
         let edited = document.with(wanted, command).map_err(|doubt| in_doubt(place, doubt))?;
         if !edited.is_change() || dry {
             let backup = Record::read(home, place.target())?.and_then(|record| record.backup_file(home));
@@ -115,7 +115,7 @@ pub fn install(
         }
         place.check_writable(&held)?;
         // The record comes first: a file of ours without one could not be given back.
-        let record = Record::before(home, place, &held, &edited.bytes)?;
+        let record = Record::before(home, place, &held, &Edit { bytes: &edited.bytes, command })?;
         record.write(home, held.bytes.as_deref())?;
         if place.write(&held, &edited.bytes)? == Wrote::Whole {
             let backup = record.backup_file(home);
@@ -177,12 +177,14 @@ fn plan(
     if held.bytes.is_none() {
         return Ok(None);
     }
-    let document = understood(place, held)?;
+    let programs = programs(home, place)?;
+    let document = understood(place, held)?.known_by(&programs);
     let backup = match record {
         Some(record) => record.backup(home)?,
         None => None,
     };
-    let before = backup.as_deref().and_then(|bytes| Document::parse(bytes).ok());
+    let before =
+        backup.as_deref().and_then(|bytes| Document::parse(bytes).ok()).map(|d| d.known_by(&programs));
     // A backup of settings that were changed after an earlier install holds entries of ours: the lists around them are not the user's.
     let others = before.as_ref().and_then(|b| Document::parse(&b.without(None).ok()?.bytes).ok());
     let mut edited = document.without(others.as_ref()).map_err(|doubt| in_doubt(place, doubt))?;
@@ -193,18 +195,27 @@ fn plan(
     let untouched = held.bytes.as_deref().is_some_and(|bytes| record.wrote(bytes));
     // What was kept may hold entries of ours in an older form: giving that back would be no uninstall.
     let clean = before.as_ref().is_none_or(|b| b.find(&[], "").iter().all(|f| f.form == Form::ByHand));
-    let empty = Document::parse(&edited.bytes)
-        .is_ok_and(|d| d.value().as_object().is_some_and(serde_json::Map::is_empty));
+    let left = Document::parse(&edited.bytes).ok().map(|d| d.value().clone());
+    let empty = left.as_ref().and_then(Value::as_object).is_some_and(serde_json::Map::is_empty);
+    // What was kept says what is left without our entries; a backup that says anything else was damaged.
+    let whole = before.as_ref().map(Document::value) == left.as_ref();
     let restored = if !record.existed && (untouched || empty) {
         edited.bytes = Vec::new();
         true
-    } else if let (true, true, Some(bytes)) = (untouched, clean, backup) {
+    } else if let (true, true, Some(bytes)) = (untouched, clean && whole, backup) {
         edited.bytes = bytes;
         true
     } else {
         false
     };
     Ok(Some(Plan { edited, restored }))
+}
+
+/// Programs whose entries in a settings file are ours: those that an install has written there, and this one.
+pub fn programs(home: &Home, place: &Place) -> Result<Vec<String>, InstallError> {
+    let recorded = Record::read(home, place.target())?.map(|record| record.programs).unwrap_or_default();
+    let own = Program::own().ok().map(|program| program.path);
+    Ok(recorded.into_iter().chain(own).collect())
 }
 
 fn understood(place: &Place, held: &Held) -> Result<Document, InstallError> {
@@ -245,11 +256,12 @@ pub struct Around {
 pub fn around(place: &Place) -> Around {
     let Some(value) = settings(place) else { return Around::default() };
     let plugins = value.get("enabledPlugins").and_then(Value::as_object);
+    let own = Program::own().map(|program| program.path).unwrap_or_default();
     let is_ours = |key: &str| key.split('@').next() == Some(plugin::NAME);
     let on = |v: &Value| v.as_bool() != Some(false) && !v.is_null();
     Around {
         disabled: value.get("disableAllHooks").and_then(Value::as_bool) == Some(true),
         plugin: plugins.into_iter().flatten().find(|(k, v)| is_ours(k) && on(v)).map(|(k, _)| k.clone()),
-        entries: find(&value, &[], "").iter().filter(|f| f.form != Form::ByHand).count(),
+        entries: find(&value, &[], &own).iter().filter(|f| f.form != Form::ByHand).count(),
     }
 }

@@ -40,6 +40,12 @@ pub struct Found {
 ///
 /// `wanted` and `command` say what is current; `command` is the absolute path of the binary.
 pub fn find(settings: &Value, wanted: &[Entry], command: &str) -> Vec<Found> {
+    find_by(settings, wanted, command, &[])
+}
+
+/// The same, where binaries of ours were installed under other names than `sinker`, too: `programs`, absolute paths.
+pub(super) fn find_by(settings: &Value, wanted: &[Entry], command: &str, programs: &[String]) -> Vec<Found> {
+    let own = |program: &str| program == command || programs.iter().any(|known| known == program);
     let mut found = Vec::new();
     let mut met = vec![false; wanted.len()];
     let events = settings.get("hooks").and_then(Value::as_object);
@@ -47,7 +53,7 @@ pub fn find(settings: &Value, wanted: &[Entry], command: &str) -> Vec<Found> {
         for (g, group) in groups.as_array().into_iter().flatten().enumerate() {
             let hooks = group.get("hooks").and_then(Value::as_array);
             for (h, hook) in hooks.into_iter().flatten().enumerate() {
-                let Some(call) = read(hook, command) else { continue };
+                let Some(call) = read(hook, &own) else { continue };
                 let matcher = group.get("matcher").and_then(Value::as_str);
                 let is_current =
                     |e: &Entry| e.host_event == key && e.matches(matcher) && e.hook(command) == *hook;
@@ -84,7 +90,7 @@ struct Call {
 }
 
 /// Reads a hook object; `None` when it is not ours.
-fn read(hook: &Value, own: &str) -> Option<Call> {
+fn read(hook: &Value, own: &dyn Fn(&str) -> bool) -> Option<Call> {
     let command = hook.get("command")?.as_str()?;
     let words = match hook.get("args") {
         Some(args) => {
@@ -111,12 +117,12 @@ fn read(hook: &Value, own: &str) -> Option<Call> {
     inside.then(|| Call { command: line, event: String::new(), half: Half::Whole, by_hand: true })
 }
 
-fn is_binary(program: &str, own: &str) -> bool {
-    program == own || Path::new(program).file_name().is_some_and(|name| name == "sinker")
+fn is_binary(program: &str, own: &dyn Fn(&str) -> bool) -> bool {
+    own(program) || Path::new(program).file_name().is_some_and(|name| name == "sinker")
 }
 
 /// A word that is itself a command line.
-fn mentions(word: &str, own: &str) -> bool {
+fn mentions(word: &str, own: &dyn Fn(&str) -> bool) -> bool {
     let parts: Vec<&str> = word.split_whitespace().collect();
     parts.windows(3).any(|at| match at {
         [program, hook, host] => {

@@ -23,7 +23,10 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Runs the capture entry of a session's end and the recall entry of its start, read from `settings`, as the host would: no shell, the
 /// event on stdin. The data directory is a temporary one, and no drainer is started. Errors: the temporary folder.
 pub fn prove(settings: &Value, command: &str) -> Result<Proof, FsError> {
-    let root = std::env::temp_dir().join(format!("sinker-proof-{}-{}", std::process::id(), clock::nanos()));
+    let name = format!("sinker-proof-{}-{}", std::process::id(), clock::nanos());
+    // The commands run in it: a path that begins here would lead elsewhere there.
+    let temporary = std::env::temp_dir();
+    let root = std::path::absolute(&temporary).unwrap_or(temporary).join(name);
     fs::make_private_dir(&root)?;
     let proof = tried(settings, command, &root);
     fs::remove_tree(&root)?;

@@ -35,8 +35,19 @@ pub(super) struct Record {
     /// Nor was `.mcp.json` of the project, into which the host registers the MCP server.
     #[serde(default)]
     made_register: bool,
+    /// The programs whose entries they were: one may have another name than `sinker`.
+    #[serde(default)]
+    pub programs: Vec<String>,
     /// Hashes of what installs wrote, or were about to write, on top of the one backup.
     wrote: Vec<String>,
+}
+
+/// What an install is about to write.
+pub(super) struct Edit<'a> {
+    /// The whole file.
+    pub bytes: &'a [u8],
+    /// The program in its entries.
+    pub command: &'a str,
 }
 
 /// More hashes than a person installs on top of one backup; the oldest go.
@@ -123,11 +134,12 @@ impl Record {
     }
 
     /// The record of an install that is about to write `next` over what is `held`.
-    pub fn before(home: &Home, place: &Place, held: &Held, next: &[u8]) -> Result<Self, InstallError> {
+    pub fn before(home: &Home, place: &Place, held: &Held, next: &Edit<'_>) -> Result<Self, InstallError> {
         let known = Self::read(home, place.target())?;
         // What the first install made is ours, also where the settings were changed since and a new backup begins.
         let made_register = known.as_ref().is_some_and(|r| r.made_register)
             || place.scope() == Scope::Project && !register(place.root()).exists();
+        let before = known.as_ref().map(|k| k.programs.clone()).unwrap_or_default();
         let mut record = match known {
             // The file is still as an install left it: the older backup stands for what was before us.
             Some(known) if held.bytes.as_deref().is_some_and(|bytes| known.wrote(bytes)) => known,
@@ -146,10 +158,14 @@ impl Record {
                         .filter_map(Result::ok)
                         .any(|r| r.made_folder && Path::new(&r.path).parent() == place.target().parent()),
                 made_register,
+                programs: before,
                 wrote: Vec::new(),
             },
         };
-        record.wrote.push(id::sha256(next));
+        if !record.programs.iter().any(|program| program == next.command) {
+            record.programs.push(next.command.to_owned());
+        }
+        record.wrote.push(id::sha256(next.bytes));
         let over = record.wrote.len().saturating_sub(MOST_HASHES);
         record.wrote.drain(..over);
         Ok(record)

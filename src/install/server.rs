@@ -34,12 +34,18 @@ pub struct Server {
     scope: Scope,
     root: PathBuf,
     command: String,
+    programs: Vec<String>,
 }
 
 impl Server {
     /// `here` lies in the project; `command` is the absolute path of the binary.
     pub fn new(scope: Scope, here: &Path, command: &str) -> Self {
-        Self { scope, root: project_root(here), command: command.to_owned() }
+        Self { scope, root: project_root(here), command: command.to_owned(), programs: Vec::new() }
+    }
+
+    /// The same server, which is ours under these programs as well, whatever their names are.
+    pub fn known_by(self, programs: Vec<String>) -> Self {
+        Self { programs, ..self }
     }
 
     /// Looks it up in the host's files. What cannot be read holds no server.
@@ -65,11 +71,16 @@ impl Server {
             .collect();
         if command == self.command && args == ["mcp"] {
             ServerState::Current
-        } else if Path::new(command).file_name().is_some_and(|n| n == NAME) && args.first() == Some(&"mcp") {
+        } else if self.is_binary(command) && args.first() == Some(&"mcp") {
             ServerState::Older
         } else {
             ServerState::Foreign
         }
+    }
+
+    fn is_binary(&self, command: &str) -> bool {
+        Path::new(command).file_name().is_some_and(|n| n == NAME)
+            || self.programs.iter().any(|known| known == command)
     }
 
     /// The words that register it, for a person to type.

@@ -360,6 +360,20 @@ fn a_new_file_of_the_project_is_no_wider_than_the_umask_and_nobody_else_writes_i
 }
 
 #[test]
+fn f81_a_backup_that_was_damaged_is_not_given_back() {
+    for damage in ["", "{}", "{\"model\": \"other\"}", "{\"mod"] {
+        let sandbox = Sandbox::new().with_host();
+        std::fs::create_dir_all(sandbox.claude()).unwrap();
+        std::fs::write(sandbox.settings(), "{\"model\": \"opus\"}").unwrap();
+        let done = sandbox.hosted_json(0, &["install"]);
+        std::fs::write(done["backup"].as_str().unwrap(), damage).unwrap();
+        sandbox.hosted_json(0, &["uninstall"]);
+        let left: Value = serde_json::from_slice(&std::fs::read(sandbox.settings()).unwrap()).unwrap();
+        assert_eq!(left, json!({ "model": "opus" }), "{damage:?}");
+    }
+}
+
+#[test]
 fn without_the_hosts_command_a_purge_removes_the_data_and_says_what_is_left_to_type() {
     for scope in ["user", "local"] {
         let sandbox = Sandbox::new().with_host();
@@ -457,4 +471,39 @@ fn what_the_first_install_made_goes_also_when_the_settings_were_changed_before_t
     let left: Value = serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
     assert_eq!(left, json!({ "a": 1 }));
     assert!(!sandbox.project().join(".mcp.json").exists());
+}
+
+#[test]
+fn of_what_a_project_names_doctor_starts_only_this_binary() {
+    let sandbox = Sandbox::new().with_host();
+    let (project, mark) = (sandbox.project(), sandbox.root().join("started"));
+    let theirs = project.join("x/sinker");
+    std::fs::create_dir_all(project.join(".claude")).unwrap();
+    std::fs::create_dir_all(project.join("x")).unwrap();
+    std::fs::write(&theirs, format!("#!/bin/sh\n: > '{}'\n", mark.display())).unwrap();
+    std::fs::set_permissions(&theirs, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let group = |hook: Value| json!([{ "hooks": [hook] }]);
+    let settings = json!({ "enableAllProjectMcpServers": true, "hooks": {
+        "Stop": group(json!({ "type": "command", "command": theirs, "args": ["hook", "claude", "stop"] })),
+        // The shell finds it from wherever it is started.
+        "SessionEnd": group(json!({ "type": "command", "command": "/proc/$PPID/cwd/x/sinker hook claude session-end" })),
+    }});
+    let server = |command: &str, args: Value| json!({ "mcpServers": { "sinker": { "command": command, "args": args } } });
+    let find = || -> Vec<Value> {
+        let out = sandbox.hosted(&["doctor", "--json", "hooks-work", "mcp"]);
+        out.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for name in ["settings.json", "settings.local.json"] {
+        let path = project.join(".claude").join(name);
+        std::fs::write(&path, settings.to_string()).unwrap();
+        let opens = server("/bin/sh", json!(["-c", format!(": > '{}'", mark.display())]));
+        // This binary does more than serve.
+        let installs = server(env!("CARGO_BIN_EXE_sinker"), json!(["service", "install"]));
+        for server in [opens, installs] {
+            std::fs::write(project.join(".mcp.json"), server.to_string()).unwrap();
+            assert_eq!(find().len(), 2, "{name}");
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert!(!mark.exists());
 }

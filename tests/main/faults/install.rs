@@ -424,6 +424,35 @@ fn f82_a_binary_under_any_path_runs_as_installed_and_as_printed() {
     }
 }
 
+#[test]
+fn f82_a_binary_of_another_name_is_known_when_it_goes() {
+    let sandbox = Sandbox::new().with_host();
+    let named = sandbox.root().canonicalize().unwrap().join("sinker-0.1.0-x86_64");
+    std::fs::copy(env!("CARGO_BIN_EXE_sinker"), &named).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = moved(&sandbox.beside_host(&[]), &named);
+        command.args(args);
+        let out = crate::support::run_to_end(command, b"");
+        assert_eq!(out.code, Some(0), "{args:?}: {out}");
+    };
+    // Taken out by itself.
+    run(&["install"]);
+    run(&["uninstall"]);
+    assert!(!sandbox.settings().exists());
+    // Replaced by another one, and taken out by that.
+    run(&["install"]);
+    sandbox.hosted_json(0, &["install"]);
+    let found = entries(&std::fs::read(sandbox.settings()).unwrap());
+    assert!(found.iter().all(|(_, words)| words[0] != named.to_str().unwrap()), "{found:?}");
+    sandbox.hosted_json(0, &["uninstall"]);
+    assert!(!sandbox.settings().exists());
+    // Taken out by another one, its server as well.
+    run(&["install"]);
+    let done = sandbox.hosted_json(0, &["uninstall"]);
+    assert_eq!(done["servers"].as_array().unwrap().len(), 1, "{done}");
+    assert!(!sandbox.settings().exists());
+}
+
 /// The same command with another program.
 pub fn moved(command: &Command, program: &Path) -> Command {
     let mut other = Command::new(program);
