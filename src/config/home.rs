@@ -162,6 +162,6 @@ pub fn host_state() -> Option<PathBuf> {
 }
 
 /// The host's transcript root: `projects` in its folder.
-pub(super) fn host_root() -> Option<PathBuf> {
+pub fn host_root() -> Option<PathBuf> {
     host_folder().map(|folder| folder.join("projects"))
 }

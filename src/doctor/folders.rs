@@ -17,8 +17,11 @@ pub(super) fn look(patient: &Patient) -> Finding {
             "what was stored with it is found under another project id without it: bring it back from a copy, or move it away and import again",
         );
     }
-    let missing = missing(home);
     let stale = is_stale(home);
+    if !home.root().join("spool").exists() && !home.store().exists() && !stale && !patient.mend {
+        return Finding::good(format!("{} is made by the first event of a session", home.root().display()));
+    }
+    let missing = missing(home);
     if missing.is_empty() && !stale {
         return Finding::good(home.root().display().to_string());
     }
