@@ -65,8 +65,9 @@ pub(super) fn leave(home: &Home, of: Of<'_>, call: &str, found: &[Entry]) -> Res
     let (path, call) = (of.path(home), short(call));
     let known = |line: &str| line.split(' ').take(2).eq(["l", &call]);
     let text = read(&path);
-    // What another version left there is left to it.
-    if text.lines().any(known) || (text.is_empty() && path.exists()) {
+    // What another version left there is left to it; an empty file was just made by a launch beside this one.
+    let foreign = text.is_empty() && path.symlink_metadata().is_ok_and(|m| m.len() > 0);
+    if foreign || text.lines().any(known) {
         return Ok(());
     }
     let mut line = format!("l {call} {} {}", clock::now().0, of.prompt());
@@ -219,6 +220,20 @@ mod tests {
     fn check(text: &str, agent: &str, expected: Option<&[&str]>) {
         let expected = expected.map(|all| all.iter().map(|e| (*e).to_owned()).collect::<Vec<_>>());
         assert_eq!(waiting(text, agent), expected, "{agent} in {text}");
+    }
+
+    #[test]
+    fn a_file_that_another_launch_just_made_is_written_and_one_of_another_version_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        let of = Of { session: "s", kind: "Explore", prompt: None };
+        fs::make_private_dir(&home.launches()).unwrap();
+        for (text, written) in [("", true), ("launches 2\n", false)] {
+            fs::replace(&of.path(&home), text.as_bytes(), fs::Sync::No).unwrap();
+            leave(&home, of, "call", &[]).unwrap();
+            let now = std::fs::read_to_string(of.path(&home)).unwrap();
+            assert_eq!(now.contains("\nl "), written, "{text:?}: {now}");
+        }
     }
 
     #[test]
