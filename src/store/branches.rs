@@ -126,7 +126,7 @@ impl Write<'_> {
     /// Gives each observation of a stretch the status that all sessions holding it agree on.
     fn restate(&mut self, session: i64, (from, to): Span) -> Result<(), StoreError> {
         let mut query = self.transaction.prepare_cached(
-            "SELECT d.n, l.agent, l.is_prompt, d.status IS NOT NULL,
+            "SELECT d.n, d.status IS NOT NULL,
                NOT EXISTS (SELECT 1 FROM links o WHERE o.document = d.n AND NOT EXISTS (
                  SELECT 1 FROM rewound r WHERE r.session = o.session
                    AND (o.at_ms, o.at) >= (r.from_ms, r.from_at) AND (o.at_ms, o.at) < (r.to_ms, r.to_at)))
@@ -135,11 +135,11 @@ impl Write<'_> {
              ORDER BY l.agent, l.at_ms, l.at, d.id",
         )?;
         let rows = query.query_map(params![session, from.0, from.1, to.0, to.1], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
-        let rows: Vec<(i64, i64, bool, bool, bool)> = rows.collect::<Result<_, _>>()?;
+        let rows: Vec<(i64, bool, bool)> = rows.collect::<Result<_, _>>()?;
         drop(query);
-        for (document, agent, is_prompt, was, is) in rows {
+        for (document, was, is) in rows {
             if was == is {
                 continue;
             }
@@ -147,6 +147,21 @@ impl Write<'_> {
             self.transaction
                 .prepare_cached("UPDATE documents SET status = ?2, seq = ?3 WHERE n = ?1")?
                 .execute(params![document, is.then_some(SUPERSEDED), seq])?;
+            self.restated(document)?;
+        }
+        Ok(())
+    }
+
+    /// What rests on a document whose status changed is behind, in every session that holds it: each has an outcome of its own of a
+    /// subagent's run.
+    fn restated(&mut self, document: i64) -> Result<(), StoreError> {
+        let mut query = self
+            .transaction
+            .prepare_cached("SELECT session, agent, is_prompt FROM links WHERE document = ?1")?;
+        let rows = query.query_map([document], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let holders: Vec<(i64, i64, bool)> = rows.collect::<Result<_, _>>()?;
+        drop(query);
+        for (session, agent, is_prompt) in holders {
             if agent != 0 {
                 self.dirty(session, "agent", &agent.to_string())?;
             } else if is_prompt {

@@ -191,3 +191,33 @@ fn a_copy_that_follows_other_records_takes_nothing_back_in_the_original() {
     });
     assert_eq!(dumps[0], dumps[1]);
 }
+
+#[test]
+fn an_inline_subagent_that_two_sessions_took_back_is_told_so_in_both() {
+    let sandbox = Sandbox::new();
+    let mut session = Transcript::new(&sandbox, 11);
+    session.prompt("Where does the pilot boat lie?").says("At the north pier.");
+    let mark = session.mark();
+    session.prompt("Paint the pilot boat green.");
+    // As old clients wrote it: in the file of its session.
+    let record = serde_json::json!({
+        "type": "assistant", "uuid": "5dec4a10-0000-4000-8000-000000000001", "parentUuid": null, "isSidechain": true, "agentId": "painter",
+        "sessionId": session.session, "timestamp": "2026-11-20T11:00:02.500Z", "version": "1.0.0",
+        "message": {"id": "msg_side", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "The keel is green."}]},
+    });
+    session.raw(&record.to_string()).says("Done: the pilot boat is green.");
+    let mut fork = Transcript::new(&sandbox, 12);
+    let copied =
+        String::from_utf8(session.bytes().to_vec()).unwrap().replace(&session.session, &fork.session);
+    fork.raw_bytes(copied.as_bytes()).back_to(mark.clone()).prompt("Paint it red.").says("It is red.");
+    session.back_to(mark).prompt("Paint it white.").says("It is white.").flush();
+    sandbox.import(&[&session.path]);
+    for end in fork.line_ends() {
+        fork.flush_to(end);
+        sandbox.import(&[&fork.path]);
+    }
+    assert_eq!(status(&sandbox, "observation", "keel"), [Some("superseded".to_owned())]);
+    let whole = sandbox.sibling();
+    whole.import(&[&session.path, &fork.path]);
+    assert_eq!(whole.dump(), sandbox.dump());
+}
