@@ -31,4 +31,5 @@ mod service;
 mod spool;
 mod support;
 mod tidy;
+mod trust;
 mod waiting;
