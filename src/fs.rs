@@ -397,6 +397,13 @@ pub fn overwrite(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
     file.write_all(&padded).at("overwrite", path)
 }
 
+/// Tells if so little of the disk is left that the next batch of a drainer does not fit.
+pub fn is_full(path: &Path) -> bool {
+    /// Units: bytes.
+    const LITTLE: u64 = 1024 * 1024;
+    free_bytes(path).is_some_and(|free| free < LITTLE)
+}
+
 /// Bytes that may still be written where `path` lies; `None` when that cannot be told.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let stat = rustix::fs::statvfs(path).ok()?;

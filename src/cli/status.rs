@@ -157,10 +157,8 @@ fn damage(home: &Home, file: &StatusFile) -> Option<String> {
 
 /// What is wrong with the place where the data lies.
 fn place(home: &Home) -> Option<String> {
-    /// Less than this, and the next batch does not fit. Units: bytes.
-    const LITTLE: u64 = 1024 * 1024;
     let root = home.root().display();
-    if fs::free_bytes(home.root()).is_some_and(|free| free < LITTLE) {
+    if fs::is_full(home.root()) {
         return Some(format!(
             "the disk of {root} is full; what was said waits in the transcripts until there is room"
         ));

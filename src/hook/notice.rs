@@ -22,8 +22,6 @@ const LONG_MS: i64 = 3_600_000;
 const MAX_NAMES: usize = 1_000;
 /// The times of more files are not looked at.
 const MAX_LOOKS: usize = 256;
-/// Less than this is left of a disk, and the next batch does not fit. Units: bytes.
-const LITTLE: u64 = 1024 * 1024;
 /// So much of transcripts is more than a torn last line. Units: bytes.
 const MUCH_BEHIND: u64 = 64 * 1024;
 /// Of a message that others made, so much is repeated. Units: characters.
@@ -123,7 +121,7 @@ fn troubles(home: &Home, told: &Told, mended: Result<(), FsError>) -> Vec<Troubl
     if let Err(error) = mended {
         found.push(("home", format!("nothing can be remembered: {error}")));
     }
-    if fs::free_bytes(home.root()).is_some_and(|free| free < LITTLE) {
+    if fs::is_full(home.root()) {
         found.push(("disk", format!("the disk of {} is full", home.root().display())));
     }
     let own = version::own();

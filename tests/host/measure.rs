@@ -70,11 +70,9 @@ fn a_turn_of_twelve_tools() {
         // A memory to be asked.
         let edit = json!({ "file_path": world.project().join("src/lib.rs"), "old_string": "8080", "new_string": "7443" });
         let read = call("toolu_p1", "Read", json!({ "file_path": world.project().join("src/lib.rs") }));
-        let decided =
-            "Decided: the harbor gateway listens on port 7443 because 8080 belongs to the tide service.";
         world.api.turn(
             "Which port shall it use?",
-            &[vec![read], vec![call("toolu_p2", "Edit", edit)], vec![text(decided)]],
+            &[vec![read], vec![call("toolu_p2", "Edit", edit)], vec![text(DECISION)]],
         );
         let said = world.print("Which port shall it use?", &[]);
         world.settle(&said.session());

@@ -2,8 +2,6 @@
 
 use crate::rig::*;
 
-const DECISION: &str =
-    "Decided: the harbor gateway listens on port 7443 because 8080 belongs to the tide service.";
 /// Three hours, in seconds.
 const LATER: [(&str, &str); 1] = [("SINKER_NOW", "+10800")];
 
@@ -21,20 +19,6 @@ fn settle_the_port(world: &World) -> String {
     session
 }
 
-/// Newer sessions about other things: what the brief of a start is filled with.
-fn other_work(world: &World) {
-    for (ask, say) in [
-        ("Paint the lighthouse door.", "The lighthouse door is red."),
-        ("Sort the rope store.", "Ropes are sorted by length."),
-        ("Count the buoys.", "There are nineteen buoys."),
-    ] {
-        world.api.turn(ask, &[vec![text(say)]]);
-        let said = world.print(ask, &[]);
-        world.settle(&said.session());
-    }
-    world.api.clear();
-}
-
 #[test]
 fn what_was_settled_arrives_once_with_its_origin() {
     scenario("memory::what_was_settled_arrives_once_with_its_origin", |world| {
@@ -42,7 +26,7 @@ fn what_was_settled_arrives_once_with_its_origin() {
         let first = settle_the_port(world);
         let record = world.records(&first).into_iter().find(|r| r["text"] == DECISION).unwrap();
         let record = record["record"].as_str().unwrap().to_owned();
-        other_work(world);
+        world.other_work();
 
         // A question that bears on it: the line stands in the request once, in a note that names record and session.
         let prompt = "On which port does the harbor gateway listen?";
@@ -97,7 +81,7 @@ fn after_a_compaction_it_is_said_again() {
     scenario("memory::after_a_compaction_it_is_said_again", |world| {
         world.install();
         settle_the_port(world);
-        other_work(world);
+        world.other_work();
         let prompt = "On which port does the harbor gateway listen?";
         let second = world.print_with(prompt, &[], &LATER);
         assert_eq!(world.api.asked(prompt)[0].count(DECISION), 1);

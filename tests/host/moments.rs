@@ -3,9 +3,6 @@
 use crate::rig::*;
 use serde_json::json;
 
-const DECISION: &str =
-    "Decided: the harbor gateway listens on port 7443 because 8080 belongs to the tide service.";
-
 fn read(world: &World, id: &str) -> serde_json::Value {
     call(id, "Read", json!({ "file_path": world.project().join("src/lib.rs") }))
 }
@@ -26,16 +23,7 @@ fn past(world: &World) {
         let said = world.print(prompt, &[]);
         world.settle(&said.session());
     }
-    for (ask, say) in [
-        ("Paint the lighthouse door.", "The lighthouse door is red."),
-        ("Sort the rope store.", "Ropes are sorted by length."),
-        ("Count the buoys.", "There are nineteen buoys."),
-    ] {
-        world.api.turn(ask, &[vec![text(say)]]);
-        let said = world.print(ask, &[]);
-        world.settle(&said.session());
-    }
-    world.api.clear();
+    world.other_work();
 }
 
 /// Notes of the newest request that ends with `needle`, with what stands before each.

@@ -3,9 +3,6 @@
 use crate::rig::*;
 use serde_json::json;
 
-const DECISION: &str =
-    "Decided: the harbor gateway listens on port 7443 because 8080 belongs to the tide service.";
-
 #[test]
 fn the_assistant_finds_loads_and_calls_our_tools() {
     scenario("tools::the_assistant_finds_loads_and_calls_our_tools", |world| {

@@ -23,16 +23,7 @@ fn past(world: &World) -> String {
     assert_eq!(said.code, Some(0), "{said:?}");
     let session = said.session();
     world.settle(&session);
-    // Newer sessions, which the brief of a start is filled with.
-    for (ask, say) in [
-        ("Paint the lighthouse door.", "The lighthouse door is red."),
-        ("Sort the rope store.", "Ropes are sorted by length."),
-        ("Count the buoys.", "There are nineteen buoys."),
-    ] {
-        world.api.turn(ask, &[vec![text(say)]]);
-        world.settle(&world.print(ask, &[]).session());
-    }
-    world.api.clear();
+    world.other_work();
     session
 }
 

@@ -1,7 +1,7 @@
 //! The shape of each reply: what the host takes from which event, and silence everywhere else (F16).
 
 use crate::hook::CAPTURING;
-use crate::support::{Fixture, Sandbox, Transcript, aim, fixtures};
+use crate::support::{Fixture, Sandbox, Transcript, aim, fixtures, kebab};
 use serde_json::{Value, json};
 
 /// Every event of the host, by its own name.
@@ -52,17 +52,6 @@ const SPEAKING: [&str; 7] = [
     "PostToolUseFailure",
     "SubagentStart",
 ];
-
-fn kebab(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
-            out.push('-');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
-}
 
 /// A home in which everything that is asked finds something, and every tool may speak.
 fn talkative() -> (Sandbox, Transcript) {

@@ -7,7 +7,7 @@ mod world;
 
 pub use api::{Reply, bash, call, text, thinking};
 pub use terminal::Terminal;
-pub use world::{TOOLS, World, assert_rang, finish, line, until, write};
+pub use world::{DECISION, TOOLS, World, assert_rang, finish, line, until, write};
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! One user's machine: a home, a project under git, the client, and Sinker with its defaults in that home.
 
-use super::api::Api;
+use super::api::{Api, text};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,10 @@ const KEY: &str = "sk-ant-api03-made-up-for-tests-0000000000000000000000000000-A
 
 /// No step of a scenario takes longer; one that does hangs. Debug builds on two busy cores are slow.
 pub const LIMIT: Duration = Duration::from_secs(90);
+
+/// What a past session settled, in the scenarios that ask for it later.
+pub const DECISION: &str =
+    "Decided: the harbor gateway listens on port 7443 because 8080 belongs to the tide service.";
 
 /// The machine of a scenario; gone when it is dropped.
 pub struct World {
@@ -212,6 +216,19 @@ impl World {
         let mut command = self.claude(&["-p", "--output-format", "json", "--allowedTools", TOOLS]);
         command.args(args).envs(env.iter().copied());
         finish(command, prompt)
+    }
+
+    /// Sessions about other things, stored when this returns: what the brief of the next start is filled with. The scene is new after it.
+    pub fn other_work(&self) {
+        for (ask, say) in [
+            ("Paint the lighthouse door.", "The lighthouse door is red."),
+            ("Sort the rope store.", "Ropes are sorted by length."),
+            ("Count the buoys.", "There are nineteen buoys."),
+        ] {
+            self.api.turn(ask, &[vec![text(say)]]);
+            self.settle(&self.print(ask, &[]).session());
+        }
+        self.api.clear();
     }
 
     /// Waits until everything up to the last event of the session is searchable.

@@ -15,7 +15,7 @@ mod wait;
 pub use disk::{Record, Seed};
 pub use kernel::{Mount, anon_mib, bytes_read, hits, inject, run_to_end};
 pub use mcp::McpClient;
-pub use payload::{Fixture, aim, fixtures, payload};
+pub use payload::{Fixture, aim, fixtures, kebab, payload};
 pub use root::{fifo, is_root, long, shell};
 pub use run::{Out, Running, to_end};
 pub use transcript::{Noise, Transcript};

@@ -54,7 +54,8 @@ pub fn aim(payload: &mut Value, sandbox: &Sandbox, transcript: &Transcript) {
     }
 }
 
-fn kebab(name: &str) -> String {
+/// An event of the host as our command line names it.
+pub fn kebab(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
         if c.is_ascii_uppercase() && !out.is_empty() {
