@@ -326,11 +326,10 @@ fn clock_now() -> std::time::SystemTime {
     std::time::SystemTime::now()
 }
 
-/// Reads at most `limit` bytes of a regular file; `Ok(None)` when it does not exist.
+/// Opens a regular file for reading; `Ok(None)` when it does not exist.
 ///
-/// Errors: `InvalidData` when it is longer than `limit` or not a regular file; never opens a FIFO or a device.
-pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
-    use std::io::Read as _;
+/// Errors: `InvalidData` when it is not a regular file; never follows a symbolic link, never opens a FIFO or a device.
+pub fn open_plain(path: &Path) -> Result<Option<File>, FsError> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let opened =
         OpenOptions::new().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or(0)).open(path);
@@ -338,10 +337,20 @@ pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.at("open", path)?,
     };
-    let meta = file.metadata().at("read", path)?;
-    if !meta.is_file() || meta.len() > limit {
-        let why = if meta.is_file() { "it is too large" } else { "it is not a regular file" };
-        return Err(io::Error::new(io::ErrorKind::InvalidData, why)).at("read", path);
+    if !file.metadata().at("read", path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file")).at("read", path);
+    }
+    Ok(Some(file))
+}
+
+/// Reads at most `limit` bytes of a regular file; `Ok(None)` when it does not exist.
+///
+/// Errors: `InvalidData` when it is longer than `limit` or not a regular file; never opens a FIFO or a device.
+pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
+    use std::io::Read as _;
+    let Some(file) = open_plain(path)? else { return Ok(None) };
+    if file.metadata().at("read", path)?.len() > limit {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is too large")).at("read", path);
     }
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).at("read", path)?;

@@ -22,7 +22,7 @@
 //! | [`doctor`] | whether all of it works here |
 //! | [`cli`] | the commands |
 //!
-//! Under all of them: [`config`], [`fs`], [`clock`], [`step`], [`id`], [`log`].
+//! Under all of them: [`config`], [`ledger`], [`fs`], [`clock`], [`step`], [`id`], [`log`].
 
 pub mod hook;
 pub mod spool;
@@ -38,6 +38,7 @@ pub mod service;
 pub mod doctor;
 pub mod cli;
 pub mod config;
+pub mod ledger;
 pub mod fs;
 pub mod clock;
 pub mod step;

@@ -60,7 +60,7 @@ struct Segment {
 }
 
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
-    let store = Reader::open(home)?;
+    let store = Reader::open_to_show(home)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut any = false;
     let mut put = |line: String| {

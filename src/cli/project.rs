@@ -26,7 +26,7 @@ enum What {
 
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let What::List { json } = args.what;
-    let projects = Reader::open(home)?.projects()?;
+    let projects = Reader::open_to_show(home)?.projects()?;
     if json {
         projects.iter().for_each(output::json);
     } else {

@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let project = if args.all { None } else { Some(scope::project(home, args.project.as_deref())?) };
-    let mut sessions = Reader::open(home)?.sessions(project.as_deref())?;
+    let mut sessions = Reader::open_to_show(home)?.sessions(project.as_deref())?;
     sessions.truncate(args.limit.unwrap_or(usize::MAX));
     if args.json {
         sessions.iter().for_each(output::json);

@@ -42,7 +42,7 @@ struct Excerpt<'a> {
 }
 
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
-    let store = Reader::open(home)?;
+    let store = Reader::open_to_show(home)?;
     let Some(document) = store.document(&args.id)? else {
         return Err(Failure::new(format!("there is no document {}", args.id))
             .hint("`sinker search WORDS` and `sinker timeline` print ids")

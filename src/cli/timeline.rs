@@ -45,7 +45,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         (None, None) if args.all => Timeline::Newest(None),
         (None, None) => Timeline::Newest(Some(scope::project(home, args.project.as_deref())?)),
     };
-    let found = Reader::open(home)?.timeline(&of, args.limit.clamp(1, 10_000))?;
+    let found = Reader::open_to_show(home)?.timeline(&of, args.limit.clamp(1, 10_000))?;
     for document in &found {
         if args.json {
             let text = document.text().chars().take(500).collect();

@@ -120,6 +120,10 @@ impl Home {
     pub fn secret(&self) -> PathBuf {
         self.root.join("secret")
     }
+    /// `forgotten`: hashes of what was forgotten; see `ledger`.
+    pub fn forgotten(&self) -> PathBuf {
+        self.root.join("forgotten")
+    }
     /// `log`: log files.
     pub fn log(&self) -> PathBuf {
         self.root.join("log")

@@ -68,12 +68,18 @@ impl Sessions {
         }
     }
 
-    /// Stores what was met. Returns session id → row.
+    /// Stores what was met. Returns session id → row, without the sessions that were forgotten.
     pub(super) fn store(
         &self,
         write: &mut store::Write<'_>,
     ) -> Result<BTreeMap<String, i64>, store::StoreError> {
-        self.0.iter().map(|(id, met)| Ok((id.clone(), write.session(&met.facts)?))).collect()
+        let mut known = BTreeMap::new();
+        for (id, met) in &self.0 {
+            if let Some(n) = write.session(&met.facts)? {
+                known.insert(id.clone(), n);
+            }
+        }
+        Ok(known)
     }
 
     /// The directory of the earliest record that names one, with its time.

@@ -1,6 +1,6 @@
 //! Asking a running drainer to do something, through the spool, and waiting for its answer under `state/replies`.
 
-use super::{DrainError, Lock, lock};
+use super::{DrainError, Lock, asks, lock};
 use crate::clock;
 use crate::config::Home;
 use crate::fs::{self, Sync};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The answer to a command: numbers only.
+/// The answer to a command: numbers and ids only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reply {
@@ -21,6 +21,14 @@ pub struct Reply {
     pub documents: u64,
     /// Things set aside.
     pub odd: u64,
+    /// Observations and notes forgotten.
+    pub forgotten: u64,
+    /// Documents that stay, because another session holds them, too.
+    pub shared: u64,
+    /// Texts that were redacted anew.
+    pub redacted: u64,
+    /// The id of what was written.
+    pub id: Option<String>,
     /// What went wrong.
     pub error: Option<String>,
 }
@@ -42,7 +50,26 @@ pub fn ask(
         let what = format!("{} is not UTF-8; it can be imported when no drainer runs", path.display());
         return Err(DrainError::Start(what));
     }
-    let (id, published) = publish(home, verb, paths, project)?;
+    wait(home, publish(home, verb, paths, project, serde_json::Value::Null)?)
+}
+
+/// Does to the store what a verb asks for: here, when no drainer runs, else by the drainer that holds the lock.
+///
+/// `what` is the content of the command: text in it is redacted already. Errors: [`DrainError`]; what the store refused is in the reply.
+pub fn order(home: &Home, verb: &str, what: &serde_json::Value) -> Result<Reply, DrainError> {
+    loop {
+        match asks::here(home, verb, what) {
+            Err(DrainError::Locked(_)) => {}
+            done => return done,
+        }
+        if let Some(reply) = wait(home, publish(home, verb, Vec::new(), None, what.clone())?)? {
+            return Ok(reply);
+        }
+    }
+}
+
+/// Waits for the answer to a command. `Ok(None)`: the drainer left before it took the command, which is then taken back.
+fn wait(home: &Home, (id, published): (String, PathBuf)) -> Result<Option<Reply>, DrainError> {
     let answer = reply_path(home, &id);
     let mut alone = 0;
     let (_keep, never) = crossbeam_channel::bounded::<()>(1);
@@ -68,12 +95,14 @@ fn publish(
     verb: &str,
     paths: Vec<PathBuf>,
     project: Option<String>,
+    what: serde_json::Value,
 ) -> Result<(String, PathBuf), DrainError> {
     let mut random = [0; 8];
     getrandom::fill(&mut random)
         .map_err(|_| DrainError::Start("no random bytes from the system".to_owned()))?;
     let id = crate::id::hex(&random);
-    let command = spool::Command { v: spool::FORMAT, verb: verb.to_owned(), id: id.clone(), paths, project };
+    let command =
+        spool::Command { v: spool::FORMAT, verb: verb.to_owned(), id: id.clone(), paths, project, what };
     let time_ms = u64::try_from(clock::now().0).unwrap_or(0);
     let published = spool::command(home, time_ms, &command)?;
     Ok((id, published))
@@ -87,7 +116,7 @@ pub fn end(home: &Home, limit: Duration) -> Result<Lock, DrainError> {
         Err(DrainError::Locked(_)) => {}
         taken => return taken,
     }
-    let (id, published) = publish(home, "stop", Vec::new(), None)?;
+    let (id, published) = publish(home, "stop", Vec::new(), None, serde_json::Value::Null)?;
     let watch = clock::Stopwatch::start();
     let (_keep, never) = crossbeam_channel::bounded::<()>(1);
     let taken = loop {

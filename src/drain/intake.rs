@@ -1,6 +1,7 @@
 //! What comes in: entries and commands of the spool, files that have grown. Each becomes requests to the machine.
 
 use super::DrainError;
+use super::asks::{Ask, Done};
 use super::commands::{Reply, answer};
 use super::machine::{Event, Request};
 use super::prepare;
@@ -179,17 +180,27 @@ impl Drainer {
                 return Ok(vec![Event::Replaced]);
             }
             verb => {
-                let error = Some(format!("this version knows no command {verb}"));
-                self.reply(&command.id, &path, &Reply { error, ..Reply::default() });
+                let unknown = || Err(format!("this version knows no command {verb}"));
+                match Ask::parse(verb, &command.what).unwrap_or_else(unknown) {
+                    Ok(ask) => {
+                        self.commands.insert(command.id.clone(), (path, Asked::default()));
+                        // Closed: the drainer ends, and the next one finds the command.
+                        self.asks.send((command.id, ask)).ok();
+                    }
+                    Err(error) => {
+                        let reply = Reply { error: Some(error), ..Reply::default() };
+                        self.reply(&command.id, &path, &reply);
+                    }
+                }
                 return Ok(Vec::new());
             }
         };
         let asked = Asked {
-            rebuild: false,
             files: files.len() as u64,
             observations: before.observations,
             documents: before.documents,
             odd: self.progress.odd_found(),
+            ..Asked::default()
         };
         if let Some(id) = &command.project {
             let known = self.store.projects()?.into_iter().find(|p| p.id == *id);
@@ -226,11 +237,34 @@ impl Drainer {
         if self.commands.contains_key(id) { self.order(Order::Flush(id.to_owned())) } else { Ok(()) }
     }
 
+    /// The writer is done with what a person asked: it is published, then answered.
+    pub(super) fn told(&mut self, id: String, done: Result<Done, String>) -> Result<(), DrainError> {
+        match self.keep_reply(&id, done) {
+            Ok(true) => self.order(Order::Scrub(id)),
+            Ok(false) => self.order(Order::Flush(id)),
+            Err(error) => {
+                self.answered(&id, Err(error));
+                Ok(())
+            }
+        }
+    }
+
+    /// Keeps what the writer says until it is published. Returns whether old bytes are to leave the index.
+    pub(super) fn keep_reply(&mut self, id: &str, done: Result<Done, String>) -> Result<bool, String> {
+        let done = done?;
+        if let Some((_, asked)) = self.commands.get_mut(id) {
+            asked.reply = Some(done.reply);
+        }
+        Ok(done.scrub)
+    }
+
     /// The publisher is done with an order.
     pub(super) fn answered(&mut self, id: &str, done: Result<(), String>) {
         let Some((path, asked)) = self.commands.remove(id) else { return };
         let error = done.err();
-        let reply = if asked.rebuild {
+        let reply = if let Some(reply) = asked.reply {
+            Reply { error, ..reply }
+        } else if asked.rebuild {
             Reply { documents: self.progress.index().1, error, ..Reply::default() }
         } else {
             let now = self.figures().unwrap_or_default();
@@ -240,6 +274,7 @@ impl Drainer {
                 documents: now.documents.saturating_sub(asked.documents),
                 odd: self.progress.odd_found().saturating_sub(asked.odd),
                 error,
+                ..Reply::default()
             }
         };
         self.reply(id, &path, &reply);

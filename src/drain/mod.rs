@@ -11,6 +11,7 @@
 
 mod account;
 mod apart;
+mod asks;
 mod chains;
 mod clean;
 mod commands;
@@ -34,7 +35,7 @@ mod watch;
 mod write;
 
 pub use apart::probe;
-pub use commands::{Reply, ask, end};
+pub use commands::{Reply, ask, end, order};
 pub use figures::StatusFile;
 pub use lock::{Lock, is_held};
 pub use machine::Mode;

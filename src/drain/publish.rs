@@ -18,6 +18,8 @@ use std::time::Duration;
 pub(super) enum Order {
     /// Publish all that is committed, then answer.
     Flush(String),
+    /// Publish, and bring the bytes of what was taken out off the disk, then answer.
+    Scrub(String),
     /// Begin a new index beside the published one, then answer.
     Rebuild(String),
     /// Somebody met damage: look, and rebuild when it is there. Nobody waits for an answer.
@@ -66,6 +68,8 @@ pub(super) struct Publisher {
     /// The store sequence that the index will show once it is committed, and the one it shows.
     written: u64,
     shown: u64,
+    /// How much of the forget ledger each of them obeys, bytes.
+    ledger: (u64, u64),
     /// The writer's generation is new and answers from its first commit on, which must hold everything.
     fresh: bool,
     /// The process is to end: what is not indexed yet is left to the next one.
@@ -112,7 +116,8 @@ impl Publisher {
     ) -> Result<Self, PublishError> {
         let (home, store) = (home.clone(), Reader::open(home)?);
         let (written, shown, fresh) = (0, 0, false);
-        let mut publisher = Self { home, pace, store, writer: None, written, shown, fresh, halt, progress };
+        let mut publisher =
+            Self { home, pace, store, writer: None, written, shown, ledger: (0, 0), fresh, halt, progress };
         publisher.open_writer()?;
         publisher.show();
         Ok(publisher)
@@ -125,6 +130,7 @@ impl Publisher {
         let seq = self.store.seq()?;
         let mut writer = opened.writer;
         (self.written, self.fresh) = (opened.seq, opened.fresh);
+        self.ledger = (opened.ledger, opened.ledger);
         if opened.seq > seq {
             log::warn(
                 "index",
@@ -132,7 +138,7 @@ impl Publisher {
                 "The index is ahead of the store; it is rebuilt.",
             );
             writer = writer.discard(&self.home)?;
-            (self.written, self.fresh) = (0, true);
+            (self.written, self.fresh, self.ledger) = (0, true, (0, 0));
         }
         self.shown = self.written;
         self.writer = Some(writer);
@@ -153,7 +159,7 @@ impl Publisher {
             None => index::Writer::anew(&self.home)?,
         };
         self.writer = Some(writer);
-        (self.written, self.shown, self.fresh) = (0, 0, true);
+        (self.written, self.shown, self.fresh, self.ledger) = (0, 0, true, (0, 0));
         self.publish(true)?;
         self.show();
         Ok(())
@@ -201,6 +207,7 @@ impl Publisher {
     fn obey(&mut self, order: Order, answers: &Sender<Answer>) {
         let (id, done) = match order {
             Order::Flush(id) => (id, self.attempt(true)),
+            Order::Scrub(id) => (id, self.scrub()),
             Order::Rebuild(id) => (id, self.guarded(|p| p.rebuild()).map_err(|e| e.to_string())),
             Order::Check => return self.check(),
         };
@@ -208,6 +215,24 @@ impl Publisher {
         if !self.is_halted() {
             answers.send((id, done)).ok();
         }
+    }
+
+    /// Publishes all that is committed; with `scrub` the bytes of what was taken out leave the disk as well. For who works without a drainer.
+    pub(super) fn bring_up(&mut self, scrub: bool) -> Result<(), DrainError> {
+        let done = if scrub { self.scrub() } else { self.attempt(true) };
+        done.map_err(DrainError::Start)
+    }
+
+    fn scrub(&mut self) -> Result<(), String> {
+        self.attempt(true)?;
+        let done = self.guarded(|publisher| match &mut publisher.writer {
+            Some(writer) => Ok(writer.scrub()?),
+            None => Ok(()),
+        });
+        done.map_err(|error| {
+            self.failed(&error);
+            error.to_string()
+        })
     }
 
     fn is_halted(&self) -> bool {
@@ -337,10 +362,11 @@ impl Publisher {
         if self.fresh && (!whole || (self.progress.is_repairing() && !force)) {
             return Ok(());
         }
-        if self.fresh || self.written > self.shown {
+        if self.fresh || self.written > self.shown || self.ledger.0 != self.ledger.1 {
             let Some(writer) = &mut self.writer else { return Ok(()) };
+            writer.obeys(self.ledger.0);
             writer.commit(self.written)?;
-            self.shown = self.written;
+            (self.shown, self.ledger.1) = (self.written, self.ledger.0);
             self.fresh = false;
         }
         Ok(())
@@ -349,9 +375,12 @@ impl Publisher {
     /// Brings everything up to the store's sequence into the writer. Returns false when it was halted before the end.
     fn read_in(&mut self) -> Result<bool, PublishError> {
         let Some(writer) = &mut self.writer else { return Ok(false) };
-        // The sequence is read before the documents: all of them up to it are then seen.
+        // The sequence is read before the documents: all of them up to it are then seen. What the ledger says is read before the
+        // sequence: its removals lie before it.
+        let ledger = self.store.ledger()?;
         let seq = self.store.seq()?;
         if seq <= self.written {
+            self.ledger.0 = ledger;
             return Ok(true);
         }
         for id in self.store.removed(self.written, seq)? {
@@ -373,6 +402,7 @@ impl Publisher {
             }
         }
         self.written = self.written.max(seq);
+        self.ledger.0 = ledger;
         Ok(true)
     }
 

@@ -80,7 +80,7 @@ fn one_round(
 }
 
 /// Refuses what a newer version wrote, before a single byte is changed (D11).
-fn refuse_newer(home: &Home) -> Result<(), DrainError> {
+pub(super) fn refuse_newer(home: &Home) -> Result<(), DrainError> {
     store::refuse_newer(home)?;
     index::refuse_newer(home)?;
     for file in [home.status(), home.repair()] {

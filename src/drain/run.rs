@@ -1,5 +1,7 @@
 //! Performs what the machine decides: claims, reads, sweeps, beats, answers; and holds the stages together.
 
+use super::asks::{Ask, Done};
+use super::commands::Reply;
 use super::figures::Board;
 use super::machine::{self, Effect, Event, Job, Mode, Request, State};
 use super::progress::Progress;
@@ -76,6 +78,8 @@ pub(super) struct Drainer {
     pub(super) tasks: Option<Sender<Task>>,
     pub(super) orders: Option<Sender<Order>>,
     pub(super) answers: Receiver<Answer>,
+    pub(super) asks: Sender<(String, Ask)>,
+    pub(super) told: Receiver<(String, Result<Done, String>)>,
     pub(super) done: Receiver<Event>,
     pub(super) wake: Receiver<()>,
     pub(super) watch: Watch,
@@ -102,6 +106,8 @@ pub(super) struct Drainer {
 pub(super) struct Asked {
     /// The index is to be rebuilt, and nothing is read.
     pub(super) rebuild: bool,
+    /// What the store did, which is answered once that is published.
+    pub(super) reply: Option<Reply>,
     pub(super) files: u64,
     pub(super) observations: u64,
     pub(super) documents: u64,
@@ -135,6 +141,8 @@ impl Drainer {
         let (orders, order_queue) = unbounded();
         let (answer, answers) = unbounded();
         let (finished, done) = unbounded();
+        let (asks, asked) = unbounded();
+        let (tell, told) = unbounded();
         let (waker, wake) = bounded(1);
         let hold = if live { Duration::ZERO } else { Duration::from_millis(800) };
         let writer = Writer {
@@ -142,6 +150,8 @@ impl Drainer {
             secret: secret.clone(),
             redactor: Redactor::new(&secret),
             parcels: parcel_queue,
+            asks: asked,
+            told: tell,
             finished,
             committed,
             progress: Arc::clone(&progress),
@@ -173,6 +183,8 @@ impl Drainer {
             tasks: Some(tasks),
             orders: Some(orders),
             answers,
+            asks,
+            told,
             done,
             watch: Watch::start(home, waker),
             wake,
@@ -235,6 +247,12 @@ impl Drainer {
                 },
                 recv(self.wake) -> _ => Event::Woken,
                 recv(signals) -> _ => Event::Signal,
+                recv(self.told) -> told => {
+                    if let Ok((id, done)) = told {
+                        self.told(id, done)?;
+                    }
+                    Event::Tick(self.progress.now_ms())
+                }
                 recv(self.answers) -> answer => {
                     if let Ok((id, done)) = answer {
                         self.answered(&id, done);
@@ -384,6 +402,11 @@ impl Drainer {
             return Err(DrainError::Store(store::StoreError::Damaged { path, why }));
         }
         while let Ok((id, done)) = self.answers.try_recv() {
+            self.answered(&id, done);
+        }
+        // Done while the drainer was ending: published with all the rest.
+        while let Ok((id, done)) = self.told.try_recv() {
+            let done = self.keep_reply(&id, done).map(|_| ());
             self.answered(&id, done);
         }
         self.orders = None;

@@ -1,5 +1,7 @@
 //! The writer stage: parcels into transactions. An entry is unlinked when what it stands for is committed; the index follows from the store.
 
+use super::asks::{Ask, Done};
+use super::commands::Reply;
 use super::machine::Event;
 use super::progress::Progress;
 use super::publish::suspect;
@@ -11,7 +13,7 @@ use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
 use crate::store::{Change, Claim, Claimant, Dated, SessionFacts, Store, StoreError, Write};
 use crate::{clock, fs, id, index, log, step};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError};
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -25,6 +27,9 @@ pub(super) struct Writer {
     pub secret: Secret,
     pub redactor: Redactor,
     pub parcels: Receiver<Parcel>,
+    /// What persons ask of the store, by the command's id, and the answers.
+    pub asks: Receiver<(String, Ask)>,
+    pub told: Sender<(String, Result<Done, String>)>,
     pub finished: Sender<Event>,
     pub committed: Sender<u64>,
     pub progress: Arc<Progress>,
@@ -71,11 +76,26 @@ impl Writer {
         loop {
             behind = behind && !self.catch_up(&mut store);
             // What a drainer that died left to do is tried again; meanwhile others may have the store.
-            let wait = if behind { Duration::from_secs(1) } else { Duration::MAX };
-            let first = match self.parcels.recv_timeout(wait) {
-                Ok(first) => first,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => return store.settle(),
+            let wait = Duration::from_secs(if behind { 1 } else { 60 });
+            let first = crossbeam_channel::select! {
+                recv(self.parcels) -> first => match first {
+                    Ok(first) => first,
+                    Err(_) => {
+                        while let Ok((id, ask)) = self.asks.try_recv() {
+                            self.perform(&mut store, id, &ask);
+                        }
+                        return store.settle();
+                    }
+                },
+                recv(self.asks) -> asked => {
+                    match asked {
+                        Ok((id, ask)) => self.perform(&mut store, id, &ask),
+                        // The drainer ends; parcels say when.
+                        Err(_) => self.asks = crossbeam_channel::never(),
+                    }
+                    continue;
+                }
+                default(wait) => continue,
             };
             let mut pending = Pending::default();
             let mut names = BTreeSet::new();
@@ -85,6 +105,24 @@ impl Writer {
                 Err(error) => self.lose(&error, pending, names, &mut lost),
             }
         }
+    }
+
+    /// Does what a person asks, between two transactions. Failed, it is told; nobody but them knows whether to try it again.
+    fn perform(&mut self, store: &mut Store, id: String, ask: &Ask) {
+        let done = catch_unwind(AssertUnwindSafe(|| ask.perform(&self.home, store, &self.redactor)));
+        let done = match done {
+            Ok(Ok(done)) => {
+                self.committed.try_send(u64::try_from(store.seq()).unwrap_or(0)).ok();
+                Ok(done)
+            }
+            Ok(Err(error)) => {
+                self.failed(&error);
+                Err(error.to_string())
+            }
+            Err(_) => Err("it ended in a panic; log/drain.log has more".to_owned()),
+        };
+        self.publish_projects();
+        drop(self.told.send((id, done)));
     }
 
     /// Does what an earlier drainer left: reads out a damaged store, derives what is behind. Returns false when it is to be tried again.
@@ -109,6 +147,10 @@ impl Writer {
         {
             self.repair = None;
             self.progress.repair(true, false);
+        }
+        if store.obey(&self.home, &mut |text, take| index::tokens::terms(text).for_each(take))? {
+            // Nobody asked: the index is to lose the bytes all the same.
+            drop(self.told.send((String::new(), Ok(Done { reply: Reply::default(), scrub: true }))));
         }
         if store.is_behind()? && !self.halt.load(Ordering::Relaxed) {
             let mut write = store.begin()?;
@@ -294,7 +336,7 @@ impl Writer {
         for entry in &entries {
             let id = self.redactor.clean(&entry.session, &mut Report::default()).into_owned();
             let facts = SessionFacts { id, host: entry.host.clone(), ..SessionFacts::default() };
-            let session = write.session(&facts)?;
+            let Some(session) = write.session(&facts)? else { continue };
             told.push((*entry, session));
             if let Some(directory) = entry.project_dir.as_ref().or(entry.cwd.as_ref()) {
                 let ms = clock::parse(&entry.time).map_or(i64::MAX, |time| time.0);

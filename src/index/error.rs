@@ -9,6 +9,9 @@ use tantivy::directory::error::OpenReadError;
 /// An index operation that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
+    /// It may still hold what was forgotten: nobody is answered from it (D12).
+    #[error("what was forgotten is still being removed")]
+    Forgetting,
     /// A file operation failed: disk full, permissions.
     #[error(transparent)]
     Fs(#[from] FsError),

@@ -19,6 +19,8 @@ pub(super) enum Meta {
     Ours {
         /// The store sequence it reflects.
         seq: u64,
+        /// How much of the forget ledger it obeys, bytes.
+        ledger: u64,
     },
     /// Missing, damaged, never committed, or of an older format: to be built again.
     Unusable,
@@ -78,7 +80,7 @@ pub(super) fn remove_all_but(home: &Home, keep: Generation) {
 /// The store sequence that the published index shows; 0 when that cannot be told.
 pub fn published_seq(home: &Home) -> u64 {
     match Generation::current(home).ok().flatten().map(|generation| meta(&generation.path(home))) {
-        Some(Ok(Meta::Ours { seq })) => seq,
+        Some(Ok(Meta::Ours { seq, .. })) => seq,
         _ => 0,
     }
 }
@@ -108,8 +110,8 @@ pub(super) fn sweep(path: &Path) {
 }
 
 /// Writes the payload of a commit.
-pub(super) fn payload(seq: u64) -> String {
-    format!("{{\"seq\":{seq},\"format\":{FORMAT}}}")
+pub(super) fn payload(seq: u64, ledger: u64) -> String {
+    format!("{{\"seq\":{seq},\"format\":{FORMAT},\"ledger\":{ledger}}}")
 }
 
 /// Reads the payload out of `meta.json`, before Tantivy is asked: a newer version may not even parse for it.
@@ -133,7 +135,7 @@ pub(super) fn parse_payload(path: &Path, payload: &str) -> Result<Meta, IndexErr
         (Some(found), _) if found > FORMAT => {
             Err(IndexError::Newer { path: path.to_path_buf(), found, known: FORMAT })
         }
-        (Some(FORMAT), Some(seq)) => Ok(Meta::Ours { seq }),
+        (Some(FORMAT), Some(seq)) => Ok(Meta::Ours { seq, ledger: number("ledger").unwrap_or(0) }),
         _ => Ok(Meta::Unusable),
     }
 }

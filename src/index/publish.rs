@@ -23,6 +23,9 @@ const HEAP_BYTES: usize = 50_000_000;
 /// More segments than this, and [`Writer::settle`] merges. Each costs every recall hook about a tenth of a millisecond.
 const SETTLED_SEGMENTS: usize = 4;
 
+/// Rounds of [`Writer::scrub`]; a merge in the background takes a few.
+const SCRUB_ROUNDS: usize = 20;
+
 /// Stored documents are compressed in blocks of this size: larger ones take less disk, smaller ones less time to read.
 const STORE_BLOCK_BYTES: usize = 64 * 1024;
 
@@ -37,6 +40,7 @@ pub struct Writer {
     present: Present,
     published: bool,
     documents: u64,
+    ledger: u64,
 }
 
 /// A writer, and how far the index it writes is.
@@ -45,6 +49,8 @@ pub struct Opened {
     pub writer: Writer,
     /// The store sequence of the last commit; 0 for a new generation. What is newer in the store is missing here.
     pub seq: u64,
+    /// How much of the forget ledger it obeys, bytes.
+    pub ledger: u64,
     /// A new generation was begun: there was none, or it was damaged or of an older format.
     pub fresh: bool,
 }
@@ -56,18 +62,21 @@ impl Writer {
     pub fn open(home: &Home) -> Result<Opened, IndexError> {
         fs::make_private_dir(&home.index())?;
         let Some(generation) = Generation::current(home)? else {
-            return Ok(Opened { writer: Self::begin(home)?, seq: 0, fresh: true });
+            return Ok(Opened { writer: Self::begin(home)?, seq: 0, ledger: 0, fresh: true });
         };
-        let Meta::Ours { seq } = meta(&generation.path(home))? else {
-            return Ok(Opened { writer: Self::begin(home)?, seq: 0, fresh: true });
+        let Meta::Ours { seq, ledger } = meta(&generation.path(home))? else {
+            return Ok(Opened { writer: Self::begin(home)?, seq: 0, ledger: 0, fresh: true });
         };
         match Self::resume(home, generation) {
-            Ok(writer) => {
+            Ok(mut writer) => {
+                writer.ledger = ledger;
                 sweep(&generation.path(home));
                 remove_all_but(home, generation);
-                Ok(Opened { writer, seq, fresh: false })
+                Ok(Opened { writer, seq, ledger, fresh: false })
             }
-            Err(IndexError::Engine { .. }) => Ok(Opened { writer: Self::begin(home)?, seq: 0, fresh: true }),
+            Err(IndexError::Engine { .. }) => {
+                Ok(Opened { writer: Self::begin(home)?, seq: 0, ledger: 0, fresh: true })
+            }
             Err(error) => Err(error),
         }
     }
@@ -137,6 +146,7 @@ impl Writer {
             present,
             published,
             documents: 0,
+            ledger: 0,
         };
         writer.documents = writer.count()?;
         Ok(writer)
@@ -169,7 +179,7 @@ impl Writer {
     pub fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
         step("index::commit")?;
         let mut prepared = self.writer.prepare_commit().at("commit", &self.path)?;
-        prepared.set_payload(&payload(seq));
+        prepared.set_payload(&payload(seq, self.ledger));
         step("index::prepared")?;
         prepared.commit().at("commit", &self.path)?;
         self.present.committed(self.writer.index());
@@ -182,6 +192,11 @@ impl Writer {
         }
         self.documents = self.count()?;
         Ok(())
+    }
+
+    /// Says how much of the forget ledger the next commit obeys, bytes: readers are silent while the ledger is longer.
+    pub fn obeys(&mut self, ledger: u64) {
+        self.ledger = ledger;
     }
 
     /// Documents in the last commit.
@@ -218,6 +233,30 @@ impl Writer {
             Err(TantivyError::InvalidArgument(_)) | Ok(_) => Ok(()),
             Err(error) => Err(error).at("merge", &self.path),
         }
+    }
+
+    /// Writes anew every segment that holds what was taken out, so that its bytes leave the disk. Call it after a commit; it waits.
+    pub fn scrub(&mut self) -> Result<(), IndexError> {
+        step("index::scrub")?;
+        // A merge in the background may take a segment first; what it makes is looked at in the next round.
+        for _ in 0..SCRUB_ROUNDS {
+            let segments = self.writer.index().searchable_segment_metas().at("read", &self.path)?;
+            let holding: Vec<_> = segments.iter().filter(|s| s.has_deletes()).map(|s| s.id()).collect();
+            if holding.is_empty() {
+                break;
+            }
+            for id in holding {
+                match self.writer.merge(&[id]).wait() {
+                    Err(TantivyError::InvalidArgument(_)) | Ok(_) => {}
+                    Err(error) => return Err(error).at("merge", &self.path),
+                }
+            }
+        }
+        // A reader of ours holds the old segments open.
+        self.present.committed(self.writer.index());
+        self.writer.garbage_collect_files().wait().at("clean up", &self.path)?;
+        self.documents = self.count()?;
+        Ok(())
     }
 
     /// Waits for merges in the background and ends. What was not committed is dropped.

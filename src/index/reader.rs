@@ -6,6 +6,7 @@ use super::error::{At, IndexError};
 use super::generation::{Generation, Meta, meta, parse_payload};
 use super::schema::{Fields, from_tantivy, id_term, schema, tokenizers};
 use crate::config::Home;
+use crate::ledger;
 use std::path::{Path, PathBuf};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
@@ -35,12 +36,13 @@ pub struct Reader {
     fields: Fields,
     path: PathBuf,
     seq: u64,
+    ledger: u64,
 }
 
 impl Reader {
     /// Opens the published generation; `None` when there is none that this version can read.
     ///
-    /// Errors: [`IndexError::Newer`], or damage that three attempts met.
+    /// Errors: [`IndexError::Forgetting`] while it may hold what was forgotten, [`IndexError::Newer`], or damage that three attempts met.
     pub fn open(home: &Home) -> Result<Option<Self>, IndexError> {
         let mut attempt = 1;
         loop {
@@ -48,6 +50,9 @@ impl Reader {
             // 3. We open one that is gone. The names we read were old, so read them again.
             match Self::try_open(home) {
                 Err(IndexError::Engine { .. }) if attempt < ATTEMPTS => attempt += 1,
+                Ok(Some(reader)) if reader.ledger != ledger::size(home) => {
+                    return Err(IndexError::Forgetting);
+                }
                 done => return done,
             }
         }
@@ -68,7 +73,7 @@ impl Reader {
     }
 
     fn with(mut index: Index, path: PathBuf) -> Result<Option<Self>, IndexError> {
-        let Meta::Ours { seq } = parse_payload(&path, &payload(&index))? else { return Ok(None) };
+        let Meta::Ours { seq, ledger } = parse_payload(&path, &payload(&index))? else { return Ok(None) };
         let (schema, fields) = schema();
         if index.schema() != schema {
             return Ok(None);
@@ -82,7 +87,7 @@ impl Reader {
         for segment in searcher.segment_readers() {
             segment.inverted_index(fields.key).at("open", &path)?;
         }
-        Ok(Some(Self { searcher, fields, path, seq }))
+        Ok(Some(Self { searcher, fields, path, seq, ledger }))
     }
 
     /// Tantivy's view of it.

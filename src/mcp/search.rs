@@ -107,7 +107,7 @@ pub(super) fn session(memory: &Memory, wanted: String) -> String {
 
 /// The store, to be read, without waiting long for anybody.
 pub(super) fn store(memory: &Memory) -> Result<Reader, Trouble> {
-    let store = Reader::open(&memory.home)?;
+    let store = Reader::open_to_show(&memory.home)?;
     store.wait_at_most(tools::LOCK_LIMIT)?;
     Ok(store)
 }

@@ -72,7 +72,7 @@ pub struct Agent {
 pub struct Command {
     /// Format version, see [`FORMAT`].
     pub v: u32,
-    /// `import`, `rebuild` or `stop`.
+    /// `import`, `rebuild`, `stop`, or what the store is asked to do: `forget`, `note`, …
     pub verb: String,
     /// Names the answer: the random part of the entry's name.
     pub id: String,
@@ -82,6 +82,9 @@ pub struct Command {
     /// A project id that overrides what the records say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// What the verb asks for; text in it was redacted by the process that wrote it.
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+    pub what: serde_json::Value,
 }
 
 /// Why the bytes of an entry could not be used.

@@ -4,7 +4,7 @@ use super::body::{Beside, Block, body_of, not_ours};
 use super::compact::{self, Id};
 use super::packs::Place;
 use super::{StoreError, Write};
-use crate::id;
+use crate::{id, ledger};
 use rusqlite::{OptionalExtension, params};
 use std::cmp::Ordering;
 
@@ -60,6 +60,8 @@ pub enum Change {
     Linked,
     /// Other content under a known id.
     Revised,
+    /// It was forgotten, and stays so.
+    Forgotten,
 }
 
 struct Known {
@@ -81,6 +83,9 @@ impl Write<'_> {
     /// Stores an observation, with what follows from it: its link to the session, files touched, commands run, and which derived
     /// documents are behind now. Errors: [`StoreError`].
     pub fn observe(&mut self, observation: &Observation) -> Result<Change, StoreError> {
+        if self.is_forgotten(observation)? {
+            return Ok(Change::Forgotten);
+        }
         let json = serde_json::to_vec(&observation.blocks).map_err(|e| not_ours(&e))?;
         let content = compact::short_hash(&id::sha256(&json));
         let speaker = self.speaker(observation)?;
@@ -129,6 +134,15 @@ impl Write<'_> {
             }
         };
         Ok(change)
+    }
+
+    /// Was the record forgotten, or what this very session says under its id?
+    fn is_forgotten(&self, observation: &Observation) -> Result<bool, StoreError> {
+        if self.ledger.is_empty() {
+            return Ok(false);
+        }
+        let own = compact::own_id(&observation.id, &self.session_id(observation.session)?);
+        Ok([&observation.id, &own].into_iter().any(|id| self.ledger.holds(&ledger::Mark::document(id))))
     }
 
     /// Gives a document another id; what rests on it is behind.
@@ -395,6 +409,11 @@ impl Write<'_> {
             query.query_row(params![session, at_ms, at], |row| row.get(0)).optional()?;
         drop(query);
         self.dirty(session, "turn", &prompt.unwrap_or(0).to_string())
+    }
+
+    /// Notes that what lies around a place is behind: something that lay there is gone.
+    pub(super) fn around(&mut self, session: i64, agent: i64, place: (i64, i64)) -> Result<(), StoreError> {
+        self.mark_dirty(&Mark { session, document: 0, agent, is_prompt: false }, place)
     }
 
     pub(super) fn dirty(&mut self, session: i64, part: &str, item: &str) -> Result<(), StoreError> {

@@ -12,6 +12,7 @@ mod cursors;
 mod damage;
 mod derive;
 mod documents;
+mod erase;
 mod facts;
 mod list;
 mod migrate;
@@ -30,7 +31,9 @@ pub use accounts::{FileAccount, Kinds};
 pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
 pub use cursors::{Behind, FileRow, FileState};
 pub use damage::{Check, Look, check, is_unclean, look, refuse_newer, set_aside};
+pub use derive::Terms;
 pub use documents::{Change, Observation};
+pub use erase::{Doomed, Gone};
 pub use list::{SessionRow, Timeline};
 pub use outputs::{Output, PERSISTED};
 pub use profile::telling;
@@ -42,9 +45,11 @@ pub use transcripts::{transcripts, transcripts_beating, transcripts_beside};
 
 use crate::config::Home;
 use crate::fs;
+use crate::ledger::{Ledger, LedgerError};
 use crate::step::{Did, did, step};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What went wrong in the store, with what to do about it.
@@ -77,6 +82,12 @@ pub enum StoreError {
     /// A file operation failed.
     #[error(transparent)]
     Fs(#[from] fs::FsError),
+    /// It still holds what was forgotten: nothing of it is shown (D12).
+    #[error("what was forgotten is still being removed")]
+    Forgetting,
+    /// What was forgotten cannot be told: nothing is stored that might be part of it.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// Injected by a test, or the system.
     #[error("the store: {0}")]
     Io(#[from] std::io::Error),
@@ -118,6 +129,7 @@ pub struct Store {
     seq: i64,
     open: packs::Open,
     packs: packs::Packs,
+    ledger: Arc<Ledger>,
 }
 
 /// Readers and the writer wait this long for each other; WAL makes that rare.
@@ -144,7 +156,8 @@ impl Store {
         migrate::migrate(&mut connection, &path)?;
         let seq = connection.query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))?;
         let open = packs::Open::of(&connection)?;
-        Ok(Self { connection, seq, open, packs: packs::Packs::default() })
+        let ledger = Arc::new(Ledger::read(home, 0)?);
+        Ok(Self { connection, seq, open, packs: packs::Packs::default(), ledger })
     }
 
     /// Writes the log back into the file and empties it, as far as readers let it: before the process ends.
@@ -173,6 +186,7 @@ impl Store {
             seq: self.seq,
             open: self.open.clone(),
             packs: &self.packs,
+            ledger: Arc::clone(&self.ledger),
             profiles: profile::Gains::default(),
             kept: (&mut self.seq, &mut self.open),
             added: Added::default(),
@@ -186,6 +200,7 @@ pub struct Write<'a> {
     seq: i64,
     open: packs::Open,
     packs: &'a packs::Packs,
+    ledger: Arc<Ledger>,
     profiles: profile::Gains,
     /// What the store goes on with when this holds.
     kept: (&'a mut i64, &'a mut packs::Open),

@@ -8,6 +8,7 @@ use super::body::{compress_pack, unpack};
 use super::{StoreError, Write};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A pack that has this size grows no more: more would take less disk, less is read faster. Units: bytes, before compression.
@@ -101,6 +102,13 @@ impl Write<'_> {
         Ok(place)
     }
 
+    /// Writes the newest pack and goes on in another one: it may have to go.
+    pub(super) fn leave_pack(&mut self) -> Result<(), StoreError> {
+        self.write_pack()?;
+        self.open = self.open.next();
+        Ok(())
+    }
+
     /// Writes the newest pack as it is now: before a commit, and before it is left.
     pub(super) fn write_pack(&mut self) -> Result<(), StoreError> {
         self.open.write(&self.transaction)
@@ -123,6 +131,11 @@ impl Packs {
     /// Lets go of packs from a number on: a transaction that was rolled back may have left its own bytes here.
     pub(super) fn let_go(&self, from: i64) {
         self.0.borrow_mut().retain(|(n, _)| *n < from);
+    }
+
+    /// Lets go of packs that are no more.
+    pub(super) fn lose(&self, packs: &BTreeSet<i64>) {
+        self.0.borrow_mut().retain(|(n, _)| !packs.contains(n));
     }
 
     /// Reads a body. Errors: [`StoreError::Body`] when its pack is damaged, missing or shorter than the place says.

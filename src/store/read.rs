@@ -9,6 +9,7 @@ use super::packs::{Packs, Place};
 use super::profile::stored_profile;
 use super::{Behind, StoreError};
 use crate::config::Home;
+use crate::ledger;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -176,6 +177,24 @@ impl Reader {
             return Err(StoreError::Absent(path));
         }
         Ok(Self { connection, packs: Packs::default() })
+    }
+
+    /// Opens it for those who show what it holds. Errors: those of [`Reader::open`]; [`StoreError::Forgetting`] while it holds what was forgotten.
+    pub fn open_to_show(home: &Home) -> Result<Self, StoreError> {
+        let reader = Self::open(home)?;
+        if reader.ledger()? != ledger::size(home) {
+            return Err(StoreError::Forgetting);
+        }
+        Ok(reader)
+    }
+
+    /// How much of the forget ledger it obeys, bytes; 0 for a store of a version that knew none.
+    pub fn ledger(&self) -> Result<u64, StoreError> {
+        let known = self
+            .connection
+            .prepare_cached("SELECT value FROM meta WHERE key = 'ledger'")?
+            .query_row([], |row| unsigned(row, 0));
+        Ok(known.optional()?.unwrap_or(0))
     }
 
     /// The newest committed change.

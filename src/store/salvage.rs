@@ -125,7 +125,7 @@ impl Salvage {
 
     fn sessions(&mut self, write: &mut Write<'_>) -> Result<(), StoreError> {
         for old in self.old_sessions() {
-            let n = write.session(&old.facts)?;
+            let Some(n) = write.session(&old.facts)? else { continue };
             // A title drawn from a summary is drawn again.
             if let Some((title, given, ms, at)) = old.title
                 && given > 0

@@ -6,7 +6,8 @@ use super::migrate::Migration;
 use super::{branches, migrate};
 
 /// `MIGRATIONS[v]` brings a store of version `v` to `v + 1`; the version is `PRAGMA user_version`.
-pub(super) const MIGRATIONS: &[Migration] = &[(V1, migrate::nothing), (V2, branches::fill)];
+pub(super) const MIGRATIONS: &[Migration] =
+    &[(V1, migrate::nothing), (V2, branches::fill), (V3, migrate::nothing)];
 
 const V1: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -144,4 +145,12 @@ CREATE TABLE rewound (
   session INTEGER NOT NULL, from_ms INTEGER NOT NULL, from_at INTEGER NOT NULL, to_ms INTEGER NOT NULL, to_at INTEGER NOT NULL,
   PRIMARY KEY (session, from_ms, from_at)
 ) WITHOUT ROWID;
+";
+
+const V3: &str = "
+-- How much of the forget ledger the store obeys, bytes; whether freed pages may hold what was forgotten; by which rules the rows were
+-- redacted, 0 when by older ones; what `retain` took away.
+INSERT INTO meta VALUES ('ledger', 0), ('residue', 0), ('rules', 0), ('retained', 0);
+-- What `retain` leaves alone.
+CREATE TABLE pinned (document INTEGER PRIMARY KEY);
 ";

@@ -3,6 +3,7 @@
 use super::documents::position;
 use super::{StoreError, Write};
 use crate::config::Project;
+use crate::ledger::Mark;
 use rusqlite::params;
 
 /// A text with the time of the record that says it. Units: milliseconds; extreme for a record without a time.
@@ -117,8 +118,12 @@ impl ProjectRow {
 }
 
 impl Write<'_> {
-    /// Finds or makes a session's row, and takes over what is new. Returns its number. Errors: [`StoreError`].
-    pub fn session(&mut self, facts: &SessionFacts) -> Result<i64, StoreError> {
+    /// Finds or makes a session's row, and takes over what is new. Returns its number; `None` for a session that was forgotten: nothing of
+    /// it is stored. Errors: [`StoreError`].
+    pub fn session(&mut self, facts: &SessionFacts) -> Result<Option<i64>, StoreError> {
+        if self.ledger.holds(&Mark::session(&facts.id)) {
+            return Ok(None);
+        }
         let mut upsert = self.transaction.prepare_cached(&upsert())?;
         let pair = |dated: &'_ Option<Dated>| dated.as_ref().map(|d| (d.text.clone(), d.ms)).unzip();
         let (first, first_ms): (Option<String>, Option<i64>) = pair(&facts.first);
@@ -133,7 +138,7 @@ impl Write<'_> {
             ],
             |row| row.get(0),
         )?;
-        Ok(n)
+        Ok(Some(n))
     }
 
     /// The session's id. Errors: [`StoreError`].

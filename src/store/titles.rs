@@ -7,6 +7,7 @@
 use super::compact::Id;
 use super::documents::position;
 use super::{StoreError, Write};
+use crate::ledger::Mark;
 use rusqlite::{OptionalExtension, params};
 
 impl Write<'_> {
@@ -18,6 +19,9 @@ impl Write<'_> {
         by_person: bool,
         place: (i64, u64),
     ) -> Result<(), StoreError> {
+        if !self.ledger.is_empty() && self.ledger.holds(&Mark::title(&self.session_id(session)?, title)) {
+            return Ok(());
+        }
         let given = if by_person { 2 } else { 1 };
         let changed = self.transaction.execute(
             "UPDATE sessions SET title = ?2, title_given = ?3, title_ms = ?4, title_at = ?5
@@ -32,6 +36,9 @@ impl Write<'_> {
 
     /// Keeps a summary: the title of the sessions that hold the record `leaf`.
     pub fn summary(&mut self, leaf: &str, title: &str) -> Result<(), StoreError> {
+        if self.ledger.holds(&Mark::title(leaf, title)) {
+            return Ok(());
+        }
         let new = self
             .transaction
             .prepare_cached("INSERT OR IGNORE INTO summaries (leaf, title) VALUES (?1, ?2)")?

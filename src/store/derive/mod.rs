@@ -205,7 +205,7 @@ impl Write<'_> {
     }
 
     /// Takes a derived document away; what rested on it is told by `removed`.
-    fn take_away(&mut self, id: &str) -> Result<(), StoreError> {
+    pub(super) fn take_away(&mut self, id: &str) -> Result<(), StoreError> {
         let known: Option<(i64, i64)> = self
             .transaction
             .query_row("SELECT n, kind FROM documents WHERE id = ?1", [Id::of(id)], |row| {

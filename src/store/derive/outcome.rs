@@ -22,10 +22,13 @@ pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Op
     let (id, holders) = match prompt {
         0 => (derived_id("t", &["start", &own]), vec![(own, session, None)]),
         prompt => {
-            let id: Id = write
+            let id: Option<Id> = write
                 .transaction
                 .prepare_cached("SELECT id FROM documents WHERE n = ?1")?
-                .query_row([prompt], |row| row.get(0))?;
+                .query_row([prompt], |row| row.get(0))
+                .optional()?;
+            // It was forgotten, and its outcome with it.
+            let Some(id) = id else { return Ok(None) };
             (derived_id("t", &["turn", &id.text()]), holders(write, prompt)?)
         }
     };

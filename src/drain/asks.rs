@@ -1,0 +1,84 @@
+//! What a person asks of the store, in words of the spool: one ask, one transaction or several, done by whoever holds the lock.
+//!
+//! Each can be done again from its beginning: a drainer that dies leaves the command in `cur/`, and the next one takes it up.
+
+use super::progress::Progress;
+use super::publish::{Pace, Publisher};
+use super::rounds::refuse_newer;
+use super::run::start;
+use super::{DrainError, Lock, Reply, figures, prepare};
+use crate::config::{Home, Secret};
+use crate::redact::Redactor;
+use crate::store::{Reader, Store, StoreError};
+use crate::{index, store};
+use serde::Deserialize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub(super) enum Ask {
+    /// Forget documents and sessions for good.
+    Forget(store::Doomed),
+}
+
+/// What an ask did, and what has to follow.
+pub(super) struct Done {
+    pub reply: Reply,
+    /// Old bytes must leave the index as well, not only stop answering.
+    pub scrub: bool,
+}
+
+impl Ask {
+    /// Reads a command's content. `None`: the verb is none of the store's.
+    pub(super) fn parse(verb: &str, what: &serde_json::Value) -> Option<Result<Self, String>> {
+        fn read<'a, T: Deserialize<'a>>(what: &'a serde_json::Value) -> Result<T, String> {
+            T::deserialize(what).map_err(|error| format!("the command cannot be read: {error}"))
+        }
+        Some(match verb {
+            "forget" => read(what).map(Ask::Forget),
+            _ => return None,
+        })
+    }
+
+    /// Does it. Errors: [`StoreError`]; it can be tried again.
+    pub(super) fn perform(
+        &self,
+        home: &Home,
+        store: &mut Store,
+        _redactor: &Redactor,
+    ) -> Result<Done, StoreError> {
+        match self {
+            Ask::Forget(doomed) => {
+                let gone = store.forget(home, doomed, &mut terms)?;
+                let reply = Reply { forgotten: gone.forgotten, shared: gone.shared, ..Reply::default() };
+                Ok(Done { reply, scrub: true })
+            }
+        }
+    }
+}
+
+/// The terms of the index, as the store's profiles hold them.
+fn terms(text: &str, take: &mut dyn FnMut(String)) {
+    index::tokens::terms(text).for_each(take);
+}
+
+/// Takes the lock, does what is asked, and publishes it. Errors: [`DrainError::Locked`] when a drainer runs, which is to be asked then.
+pub(super) fn here(home: &Home, verb: &str, what: &serde_json::Value) -> Result<Reply, DrainError> {
+    let ask = Ask::parse(verb, what).unwrap_or_else(|| Err(format!("no command {verb}")));
+    let ask = ask.map_err(DrainError::Start)?;
+    refuse_newer(home)?;
+    let _lock = Lock::take(home)?;
+    prepare(home)?;
+    let redactor = Redactor::new(&Secret::open(home).map_err(start)?);
+    let mut store = Store::open(home)?;
+    let behind = store.obey(home, &mut terms)?;
+    let done = ask.perform(home, &mut store, &redactor)?;
+    drop(store);
+    let progress = Arc::new(Progress::default());
+    let mut publisher =
+        Publisher::open(home, Pace::BULK, Arc::new(AtomicBool::new(false)), Arc::clone(&progress))?;
+    publisher.bring_up(done.scrub || behind)?;
+    figures::Board::new().write(home, &Reader::open(home)?, &progress, &redactor, true);
+    Ok(done.reply)
+}

@@ -1,0 +1,563 @@
+//! Taking documents away for good: rows, bodies in packs, what rests on them, and then the bytes on disk (D12).
+//!
+//! 1. What is to go is named in the ledger, which is synced. 2. Rows go, in transactions of bounded size; bodies that shared a pack with
+//! one that goes are written anew under a new number. 3. The file is written anew, the log emptied. A process that dies on the way leaves
+//! `meta.ledger` behind the ledger, or `meta.residue` set, and the next drainer goes on where it stood.
+
+use super::compact::{self, Id};
+use super::derive::Terms;
+use super::packs::Place as BodyPlace;
+use super::{Store, StoreError, Write};
+use crate::config::Home;
+use crate::ledger::{self, Ledger, Mark};
+use crate::step::step;
+use crate::{fs, log};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What is to be forgotten, by ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Doomed {
+    /// The host's session ids. What other sessions hold too stays with those.
+    pub sessions: Vec<String>,
+    /// Our ids of observations and notes; they go from all sessions that hold them.
+    pub documents: Vec<String>,
+    /// Sessions that lose the title they have.
+    pub titles: Vec<String>,
+}
+
+/// What went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gone {
+    /// Observations and notes.
+    pub forgotten: u64,
+    /// Documents that stay with another session.
+    pub shared: u64,
+}
+
+/// Rows taken away in one transaction.
+const CHUNK: usize = 20_000;
+
+/// What goes, by row numbers.
+#[derive(Default)]
+struct Fate {
+    sessions: Vec<i64>,
+    documents: BTreeSet<i64>,
+    titles: Vec<i64>,
+    shared: u64,
+}
+
+impl Store {
+    /// Forgets for good, and returns once the bytes are off the store's files. `terms` as for [`Write::derive`].
+    ///
+    /// Errors: [`StoreError`]; once the ledger is written, what was named in it is hidden, and goes with the next start at the latest.
+    pub fn forget(&mut self, home: &Home, doomed: &Doomed, terms: Terms<'_>) -> Result<Gone, StoreError> {
+        if home.repair().exists() {
+            let why =
+                "a damaged store is still being read out; forget again when `sinker status` says it is done";
+            return Err(StoreError::Io(std::io::Error::other(why)));
+        }
+        step("erase::begin")?;
+        let fate = self.fate(doomed)?;
+        let marks = self.marks(doomed, &fate)?;
+        ledger::append(home, &marks)?;
+        self.ledger = Arc::new(Ledger::read(home, 0)?);
+        let gone = Gone { forgotten: fate.documents.len() as u64, shared: fate.shared };
+        self.erase(&fate, terms)?;
+        self.note_ledger()?;
+        self.scrub(home)?;
+        Ok(gone)
+    }
+
+    /// Brings the store in line with a ledger that is ahead of it: a forget that was cut short, or a store that came from a backup.
+    /// Returns true when something went, whose bytes must leave the index as well. Errors: [`StoreError`].
+    pub fn obey(&mut self, home: &Home, terms: Terms<'_>) -> Result<bool, StoreError> {
+        let mut went = false;
+        if self.meta("ledger")? != self.ledger_bytes() {
+            let fate = self.named()?;
+            went = !fate.documents.is_empty() || !fate.sessions.is_empty() || !fate.titles.is_empty();
+            self.erase(&fate, terms)?;
+            self.note_ledger()?;
+        }
+        if self.meta("residue")? != 0 {
+            went = true;
+            self.scrub(home)?;
+        }
+        Ok(went)
+    }
+
+    /// Takes documents away without a word in the ledger: they are too old, or too many. Errors: [`StoreError`].
+    pub(super) fn retire(&mut self, documents: BTreeSet<i64>, terms: Terms<'_>) -> Result<(), StoreError> {
+        self.erase(&Fate { documents, ..Fate::default() }, terms)
+    }
+
+    fn ledger_bytes(&self) -> i64 {
+        i64::try_from(self.ledger.bytes()).unwrap_or(i64::MAX)
+    }
+
+    pub(super) fn meta(&self, key: &str) -> Result<i64, StoreError> {
+        Ok(self.connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))?)
+    }
+
+    pub(super) fn set_meta(&self, key: &str, value: i64) -> Result<(), StoreError> {
+        self.connection.execute("UPDATE meta SET value = ?2 WHERE key = ?1", params![key, value])?;
+        Ok(())
+    }
+
+    fn note_ledger(&self) -> Result<(), StoreError> {
+        step("erase::note")?;
+        self.set_meta("ledger", self.ledger_bytes())
+    }
+
+    /// The rows that ids name. A session takes with it what it alone holds.
+    fn fate(&self, doomed: &Doomed) -> Result<Fate, StoreError> {
+        let mut fate = Fate::default();
+        let number = |sql: &str, id: &dyn rusqlite::ToSql| -> Result<Option<i64>, StoreError> {
+            let mut query = self.connection.prepare_cached(sql)?;
+            let mut rows = query.query([id])?;
+            Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
+        };
+        for id in &doomed.documents {
+            fate.documents.extend(number("SELECT n FROM documents WHERE id = ?1", &Id::of(id))?);
+        }
+        for id in &doomed.sessions {
+            fate.sessions.extend(number("SELECT n FROM sessions WHERE id = ?1", id)?);
+        }
+        for id in &doomed.titles {
+            fate.titles.extend(number("SELECT n FROM sessions WHERE id = ?1", id)?);
+        }
+        self.with_sessions(&mut fate)?;
+        Ok(fate)
+    }
+
+    fn with_sessions(&self, fate: &mut Fate) -> Result<(), StoreError> {
+        let going: BTreeSet<i64> = fate.sessions.iter().copied().collect();
+        let mut shared = BTreeSet::new();
+        for session in &fate.sessions {
+            let mut query = self.connection.prepare_cached(
+                "SELECT l.document, o.session FROM links l LEFT JOIN links o ON o.document = l.document AND o.session <> l.session
+                 WHERE l.session = ?1",
+            )?;
+            let mut rows = query.query([session])?;
+            let mut held: BTreeMap<i64, bool> = BTreeMap::new();
+            while let Some(row) = rows.next()? {
+                let (document, other): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
+                *held.entry(document).or_default() |= other.is_some_and(|other| !going.contains(&other));
+            }
+            for (document, elsewhere) in held {
+                if elsewhere {
+                    shared.insert(document);
+                } else {
+                    fate.documents.insert(document);
+                }
+            }
+        }
+        fate.shared = shared.difference(&fate.documents).count() as u64;
+        Ok(())
+    }
+
+    /// What the ledger names and the store still holds.
+    fn named(&self) -> Result<Fate, StoreError> {
+        let mut fate = Fate::default();
+        let mut query = self.connection.prepare("SELECT n, id FROM documents WHERE kind IN (?1, ?2)")?;
+        let mut rows = query.query([compact::OBSERVATION, compact::kind("note")])?;
+        while let Some(row) = rows.next()? {
+            if self.ledger.holds(&Mark::document(&row.get::<_, Id>(1)?.text())) {
+                fate.documents.insert(row.get(0)?);
+            }
+        }
+        let mut query = self.connection.prepare("SELECT n, id, title FROM sessions")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let (n, id, title): (i64, String, Option<String>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            if self.ledger.holds(&Mark::session(&id)) {
+                fate.sessions.push(n);
+            } else if title.is_some_and(|title| self.ledger.holds(&Mark::title(&id, &title))) {
+                fate.titles.push(n);
+            }
+        }
+        self.with_sessions(&mut fate)?;
+        Ok(fate)
+    }
+
+    fn marks(&self, doomed: &Doomed, fate: &Fate) -> Result<Vec<Mark>, StoreError> {
+        // A session that is not known yet is forgotten all the same: its events may lie in the spool.
+        let mut marks: Vec<Mark> = doomed.sessions.iter().map(|id| Mark::session(id)).collect();
+        marks.extend(doomed.documents.iter().map(|id| Mark::document(id)));
+        for n in &fate.documents {
+            let mut query = self.connection.prepare_cached("SELECT id FROM documents WHERE n = ?1")?;
+            marks.push(Mark::document(&query.query_row([n], |row| row.get::<_, Id>(0))?.text()));
+        }
+        for n in &fate.titles {
+            let mut query = self.connection.prepare_cached("SELECT id, title FROM sessions WHERE n = ?1")?;
+            let (id, title): (String, Option<String>) =
+                query.query_row([n], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            marks.extend(title.map(|title| Mark::title(&id, &title)));
+        }
+        for (leaf, title) in summaries(&self.connection, fate)? {
+            marks.push(Mark::title(&leaf.text(), &title));
+        }
+        Ok(marks)
+    }
+
+    fn erase(&mut self, fate: &Fate, terms: Terms<'_>) -> Result<(), StoreError> {
+        if fate.documents.is_empty() && fate.sessions.is_empty() && fate.titles.is_empty() {
+            return Ok(());
+        }
+        // What goes is overwritten where it lies; the whole file is written anew afterwards, but that needs room on the disk.
+        self.connection.pragma_update(None, "secure_delete", "ON")?;
+        let done = self.erase_rows(fate, terms);
+        self.connection.pragma_update(None, "secure_delete", "OFF")?;
+        done
+    }
+
+    fn erase_rows(&mut self, fate: &Fate, terms: Terms<'_>) -> Result<(), StoreError> {
+        let all: Vec<i64> = fate.documents.iter().copied().collect();
+        let titles = summaries(&self.connection, fate)?;
+        let mut write = self.begin()?;
+        write.set("residue", 1)?;
+        for (leaf, title) in titles {
+            write
+                .transaction
+                .execute("DELETE FROM summaries WHERE leaf = ?1 AND title = ?2", params![leaf, title])?;
+        }
+        for session in &fate.titles {
+            write.untitle(*session)?;
+        }
+        write.derive(terms)?;
+        write.commit()?;
+        for chunk in all.chunks(CHUNK) {
+            step("erase::chunk")?;
+            let mut write = self.begin()?;
+            write.erase_documents(chunk)?;
+            write.derive(terms)?;
+            write.commit()?;
+        }
+        if !fate.sessions.is_empty() {
+            step("erase::sessions")?;
+            let mut write = self.begin()?;
+            for session in &fate.sessions {
+                write.erase_session(*session)?;
+            }
+            write.erase_empty_projects()?;
+            write.derive(terms)?;
+            write.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the whole file anew and empties the log, so that no freed page keeps old bytes. Needs as much room as the store.
+    ///
+    /// Errors: [`StoreError`]; the store is as it was, and the next start tries again.
+    pub fn scrub(&mut self, home: &Home) -> Result<(), StoreError> {
+        step("erase::scrub")?;
+        let pages: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        let in_memory = pages < SMALL_PAGES;
+        self.connection.flush_prepared_statement_cache();
+        self.connection.pragma_update(None, "temp_store", if in_memory { "MEMORY" } else { "FILE" })?;
+        let done = self.connection.execute_batch("VACUUM");
+        self.connection.pragma_update(None, "temp_store", "MEMORY")?;
+        done?;
+        self.empty_log();
+        remove_asides(home)?;
+        self.set_meta("residue", 0)?;
+        Ok(())
+    }
+
+    /// Writes the log back and cuts it; a reader may be in the way for a moment.
+    fn empty_log(&self) {
+        for _ in 0..20 {
+            let busy =
+                self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+            if busy.is_ok_and(|busy| busy == 0) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        log::warn(
+            "store",
+            &[],
+            "A reader keeps the log of the store open; it is emptied when the drainer ends.",
+        );
+    }
+}
+
+/// A smaller store is written anew in memory; a larger one through a nameless file. Units: pages.
+const SMALL_PAGES: i64 = 16_384;
+
+/// Removes stores that were damaged and moved aside: they hold what was forgotten.
+fn remove_asides(home: &Home) -> Result<(), StoreError> {
+    let name = home.store().file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    for entry in std::fs::read_dir(home.root())?.filter_map(Result::ok) {
+        if entry.file_name().to_string_lossy().starts_with(&format!("{name}.damaged-")) {
+            fs::remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Titles that name a record which goes, and those that a session which loses its title was drawn from.
+fn summaries(connection: &Connection, fate: &Fate) -> Result<Vec<(Id, String)>, StoreError> {
+    let mut all = Vec::new();
+    let mut known = connection.prepare_cached("SELECT 1 FROM summaries")?;
+    if !known.exists([])? {
+        return Ok(all);
+    }
+    let mut query = connection.prepare_cached(
+        "SELECT s.leaf, s.title FROM documents d JOIN summaries s ON s.leaf = d.record WHERE d.n = ?1",
+    )?;
+    for n in &fate.documents {
+        let rows = query.query_map([n], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        all.extend(rows.collect::<Result<Vec<_>, _>>()?);
+    }
+    let mut query = connection.prepare_cached(
+        "SELECT u.leaf, u.title FROM summaries u JOIN sessions s ON s.title = u.title WHERE s.n = ?1",
+    )?;
+    for n in &fate.titles {
+        let rows = query.query_map([n], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        all.extend(rows.collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(all)
+}
+
+/// Where a document lay in a session: what lies around it is to be derived anew.
+struct Hole {
+    session: i64,
+    agent: i64,
+    at_ms: i64,
+    at: i64,
+}
+
+impl Write<'_> {
+    fn set(&self, key: &str, value: i64) -> Result<(), StoreError> {
+        self.transaction.execute("UPDATE meta SET value = ?2 WHERE key = ?1", params![key, value])?;
+        Ok(())
+    }
+
+    fn untitle(&mut self, session: i64) -> Result<(), StoreError> {
+        self.transaction
+            .execute("UPDATE sessions SET title = NULL, title_given = 0 WHERE n = ?1", [session])?;
+        self.dirty(session, "title", "")?;
+        self.dirty(session, "session", "")
+    }
+
+    /// Takes observations and notes away, from all sessions that hold them.
+    fn erase_documents(&mut self, numbers: &[i64]) -> Result<(), StoreError> {
+        self.transaction.execute_batch(
+            "CREATE TEMP TABLE IF NOT EXISTS doomed (n INTEGER PRIMARY KEY); DELETE FROM temp.doomed;",
+        )?;
+        let mut insert = self.transaction.prepare_cached("INSERT OR IGNORE INTO temp.doomed VALUES (?1)")?;
+        for n in numbers {
+            insert.execute([n])?;
+        }
+        drop(insert);
+        let packs: BTreeSet<i64> = self.numbers(
+            "SELECT pack FROM documents WHERE n IN (SELECT n FROM temp.doomed) AND pack IS NOT NULL
+             UNION SELECT pack FROM revisions WHERE document IN (SELECT n FROM temp.doomed)
+             UNION SELECT pack FROM outputs WHERE document IN (SELECT n FROM temp.doomed)",
+        )?;
+        let paths =
+            self.numbers("SELECT DISTINCT path FROM touches WHERE document IN (SELECT n FROM temp.doomed)")?;
+        let holes = self.holes("l.document IN (SELECT n FROM temp.doomed)")?;
+        let sessions: BTreeSet<i64> = holes.iter().map(|hole| hole.session).collect();
+        for session in &sessions {
+            self.take_away_what_rests(*session)?;
+        }
+        let ids: Vec<(Id, i64)> = {
+            let mut query = self
+                .transaction
+                .prepare("SELECT id, kind FROM documents WHERE n IN (SELECT n FROM temp.doomed)")?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        for (id, kind) in ids {
+            self.added.documents -= 1;
+            self.added.observations -= i64::from(kind == compact::OBSERVATION);
+            let seq = self.next_seq();
+            self.transaction
+                .prepare_cached("INSERT INTO removed (seq, id) VALUES (?1, ?2)")?
+                .execute(params![seq, id])?;
+        }
+        self.transaction.execute_batch(
+            "DELETE FROM links WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM revisions WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM outputs WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM touches WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM results WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM follows WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM pinned WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM document_sessions WHERE document IN (SELECT n FROM temp.doomed);
+             DELETE FROM documents WHERE n IN (SELECT n FROM temp.doomed);",
+        )?;
+        self.drop_paths(&paths)?;
+        self.repack(&packs)?;
+        for session in &sessions {
+            self.forget_profile(*session)?;
+        }
+        self.mend(&holes)?;
+        for session in sessions {
+            self.close_if_empty(session)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a session away: what it alone held went before; what others hold stays with them.
+    fn erase_session(&mut self, session: i64) -> Result<(), StoreError> {
+        // What others make of the shared part may have been this session's.
+        self.take_away_all_derived(session)?;
+        let others = self.holes(&format!(
+            "l.session <> {session} AND l.document IN (SELECT document FROM links WHERE session = {session})"
+        ))?;
+        let shared = self.numbers(&format!("SELECT document FROM links WHERE session = {session}"))?;
+        for table in [
+            "links",
+            "file_sessions",
+            "boundaries",
+            "follows",
+            "rewound",
+            "web_calls",
+            "results",
+            "dirty",
+            "profiles",
+        ] {
+            self.transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
+        }
+        for document in shared {
+            let seq = self.next_seq();
+            // As in `join`: the session whose id sorts first owns it.
+            self.transaction.execute(
+                "UPDATE documents SET seq = ?2, session = (SELECT s.n FROM links l JOIN sessions s ON s.n = l.session
+                   WHERE l.document = ?1 ORDER BY s.id LIMIT 1) WHERE n = ?1 AND EXISTS (SELECT 1 FROM links WHERE document = ?1)",
+                params![document, seq],
+            )?;
+        }
+        self.forget_profile(session)?;
+        self.transaction.execute("DELETE FROM sessions WHERE n = ?1", [session])?;
+        self.mend(&others)
+    }
+
+    /// Projects that no session is left of, and where they were seen.
+    fn erase_empty_projects(&self) -> Result<(), StoreError> {
+        self.transaction.execute_batch(
+            "DELETE FROM directories WHERE project NOT IN (SELECT project FROM sessions);
+             DELETE FROM projects WHERE id NOT IN (SELECT project FROM sessions);",
+        )?;
+        Ok(())
+    }
+
+    /// A session that holds nothing any more has no summary and no profile.
+    fn close_if_empty(&mut self, session: i64) -> Result<(), StoreError> {
+        let held =
+            self.transaction.prepare_cached("SELECT 1 FROM links WHERE session = ?1")?.exists([session])?;
+        if !held {
+            self.take_away_all_derived(session)?;
+            self.transaction.execute("DELETE FROM dirty WHERE session = ?1", [session])?;
+        }
+        Ok(())
+    }
+
+    fn take_away_what_rests(&mut self, session: i64) -> Result<(), StoreError> {
+        let ids = self.ids(
+            "SELECT DISTINCT d.id FROM document_sessions s JOIN evidence e ON e.document = s.document
+             JOIN temp.doomed t ON t.n = e.observation JOIN documents d ON d.n = s.document WHERE s.session = ?1",
+            session,
+        )?;
+        ids.iter().try_for_each(|id| self.take_away(&id.text()))
+    }
+
+    fn take_away_all_derived(&mut self, session: i64) -> Result<(), StoreError> {
+        let ids = self.ids(
+            "SELECT d.id FROM document_sessions s JOIN documents d ON d.n = s.document WHERE s.session = ?1",
+            session,
+        )?;
+        ids.iter().try_for_each(|id| self.take_away(&id.text()))
+    }
+
+    /// Marks what lies around holes as behind.
+    fn mend(&mut self, holes: &[Hole]) -> Result<(), StoreError> {
+        let mut seen = BTreeSet::new();
+        for hole in holes {
+            self.around(hole.session, hole.agent, (hole.at_ms, hole.at))?;
+            if seen.insert(hole.session) {
+                self.dirty(hole.session, "branch", "")?;
+                self.dirty(hole.session, "session", "")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn holes(&self, filter: &str) -> Result<Vec<Hole>, StoreError> {
+        let sql = format!("SELECT l.session, l.agent, l.at_ms, l.at FROM links l WHERE {filter}");
+        let mut query = self.transaction.prepare(&sql)?;
+        let rows = query.query_map([], |row| {
+            Ok(Hole { session: row.get(0)?, agent: row.get(1)?, at_ms: row.get(2)?, at: row.get(3)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn numbers(&self, sql: &str) -> Result<BTreeSet<i64>, StoreError> {
+        let mut query = self.transaction.prepare(sql)?;
+        let rows = query.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn ids(&self, sql: &str, session: i64) -> Result<Vec<Id>, StoreError> {
+        let mut query = self.transaction.prepare_cached(sql)?;
+        let rows = query.query_map([session], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn drop_paths(&self, paths: &BTreeSet<i64>) -> Result<(), StoreError> {
+        let mut delete = self.transaction.prepare_cached(
+            "DELETE FROM paths WHERE n = ?1 AND NOT EXISTS (SELECT 1 FROM touches WHERE path = ?1)",
+        )?;
+        paths.iter().try_for_each(|n| delete.execute([n]).map(|_| ()))?;
+        Ok(())
+    }
+
+    /// Writes what is left of packs into new ones, and removes the old: no reader ever finds other bytes at a place it knows.
+    fn repack(&mut self, packs: &BTreeSet<i64>) -> Result<(), StoreError> {
+        self.leave_pack()?;
+        self.transaction.execute_batch(
+            "CREATE TEMP TABLE IF NOT EXISTS leaving (n INTEGER PRIMARY KEY); DELETE FROM temp.leaving;",
+        )?;
+        for pack in packs {
+            self.transaction.prepare_cached("INSERT INTO temp.leaving VALUES (?1)")?.execute([pack])?;
+        }
+        for (table, key) in [
+            ("documents", ["n", "id"]),
+            ("revisions", ["document", "content"]),
+            ("outputs", ["document", "call"]),
+        ] {
+            self.move_bodies(table, key)?;
+        }
+        self.transaction.execute("DELETE FROM packs WHERE n IN (SELECT n FROM temp.leaving)", [])?;
+        self.packs.lose(packs);
+        Ok(())
+    }
+
+    fn move_bodies(&mut self, table: &str, [first, second]: [&str; 2]) -> Result<(), StoreError> {
+        let places: Vec<(Value, Value, BodyPlace)> = {
+            let mut query = self.transaction.prepare(&format!(
+                "SELECT {first}, {second}, pack, start, length FROM {table} WHERE pack IN (SELECT n FROM temp.leaving) ORDER BY pack, start"
+            ))?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, BodyPlace::read(row, 2)?)))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        let sql = format!(
+            "UPDATE {table} SET pack = ?3, start = ?4, length = ?5 WHERE {first} = ?1 AND {second} = ?2"
+        );
+        for (one, two, place) in places {
+            let body = self.body(place)?;
+            let to = self.add_body(&body)?;
+            self.transaction
+                .prepare_cached(&sql)?
+                .execute(params![one, two, to.pack, to.start, to.length])?;
+        }
+        Ok(())
+    }
+}
