@@ -105,6 +105,8 @@ impl Failure {
 const NO_STORE: &str =
     "`sinker import` takes in what Claude Code has kept so far; `sinker demo` shows how it works";
 
+const FORGETTING: &str = "a running drainer does it by itself; `sinker drain --once` does it now";
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let what = error.to_string();
@@ -118,6 +120,7 @@ impl From<StoreError> for Failure {
             error if error.is_damage() => Self::new(what).damaged(Damaged::Store).hint(
                 "`sinker drain --once` moves it aside and rebuilds it from what is left of it and from the transcripts; a running drainer does so by itself",
             ),
+            StoreError::Forgetting => Self::new(what).hint(FORGETTING).exit(Exit::Refused),
             error if error.is_transient() => Self::new(what)
                 .hint("check free space and permissions of the data directory, then run it again"),
             _ => {
@@ -134,6 +137,7 @@ impl From<IndexError> for Failure {
             IndexError::Newer { .. } => {
                 Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
             }
+            IndexError::Forgetting => Self::new(what).hint(FORGETTING).exit(Exit::Refused),
             error if error.is_damage() => Self::new(what).damaged(Damaged::Index).hint(
                 "`sinker index rebuild` makes it anew from the store; a running drainer does so by itself",
             ),

@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod drain;
 mod exit;
+mod forget;
 mod import;
 mod index;
 mod inspect;
@@ -64,6 +65,8 @@ enum Command {
     Drain(drain::Args),
     /// List what is stored, row by row
     Inspect(inspect::Args),
+    /// Forget for good: documents, sessions, a project, what is old, or what holds a text
+    Forget(forget::Args),
     /// Check or rebuild the index
     Index(index::Args),
     /// Show or check the settings
@@ -136,6 +139,7 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Status(args) => status::run(home, &args),
         Command::Import(args) => import::run(home, &args),
         Command::Inspect(args) => inspect::run(home, &args),
+        Command::Forget(args) => forget::run(home, &args),
         Command::Index(args) => index::run(home, &args),
         Command::Project(args) => project::run(home, &args),
         Command::Service(args) => service::run(home, &args),

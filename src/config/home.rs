@@ -100,6 +100,10 @@ impl Home {
     pub fn successor(&self) -> PathBuf {
         self.root.join("state/successor")
     }
+    /// `state/residue`: something was forgotten whose bytes may still lie in freed pages of the store or in segments of the index.
+    pub fn residue(&self) -> PathBuf {
+        self.root.join("state/residue")
+    }
     /// `state/replies`: the drainer's answers to `_cmd` entries.
     pub fn replies(&self) -> PathBuf {
         self.root.join("state/replies")

@@ -10,7 +10,7 @@ use super::{DrainError, Lock, Reply, figures, prepare};
 use crate::config::{Home, Secret};
 use crate::redact::Redactor;
 use crate::store::{Reader, Store, StoreError};
-use crate::{index, store};
+use crate::{fs, id, index, store};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -51,6 +51,9 @@ impl Ask {
         match self {
             Ask::Forget(doomed) => {
                 let gone = store.forget(home, doomed, &mut terms)?;
+                for session in &doomed.sessions {
+                    forget_files(home, session)?;
+                }
                 let reply = Reply { forgotten: gone.forgotten, shared: gone.shared, ..Reply::default() };
                 Ok(Done { reply, scrub: true })
             }
@@ -61,6 +64,22 @@ impl Ask {
 /// The terms of the index, as the store's profiles hold them.
 fn terms(text: &str, take: &mut dyn FnMut(String)) {
     index::tokens::terms(text).for_each(take);
+}
+
+/// What lies of a session outside the store: its events in the spool, and what it was shown.
+fn forget_files(home: &Home, session: &str) -> Result<(), StoreError> {
+    let name = id::safe_name(session);
+    fs::remove(&home.shown().join(name.as_ref()))?;
+    let beginning = format!("{name}.");
+    for dir in [home.spool_new(), home.spool_cur(), home.spool_odd(), home.launches()] {
+        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
+        for entry in entries.filter_map(Result::ok) {
+            if entry.file_name().to_string_lossy().starts_with(&beginning) {
+                fs::remove(&entry.path())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Takes the lock, does what is asked, and publishes it. Errors: [`DrainError::Locked`] when a drainer runs, which is to be asked then.

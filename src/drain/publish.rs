@@ -195,9 +195,9 @@ impl Publisher {
         }
     }
 
-    /// Orders that came while the drainer was ending.
+    /// Orders that come while the drainer is ending; it says when there are no more.
     fn last_orders(&mut self, orders: &Receiver<Order>, answers: &Sender<Answer>) {
-        while let Ok(order) = orders.try_recv() {
+        for order in orders {
             if !self.is_halted() {
                 self.obey(order, answers);
             }
@@ -224,6 +224,8 @@ impl Publisher {
     }
 
     fn scrub(&mut self) -> Result<(), String> {
+        let note = |home: &Home| fs::read_small(&home.residue(), 64).ok().flatten();
+        let before = note(&self.home);
         self.attempt(true)?;
         let done = self.guarded(|publisher| match &mut publisher.writer {
             Some(writer) => Ok(writer.scrub()?),
@@ -232,7 +234,12 @@ impl Publisher {
         done.map_err(|error| {
             self.failed(&error);
             error.to_string()
-        })
+        })?;
+        // What was forgotten meanwhile comes with an order of its own, and with a note of its own.
+        if self.writer.is_some() && note(&self.home) == before {
+            fs::remove(&self.home.residue()).map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 
     fn is_halted(&self) -> bool {

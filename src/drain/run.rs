@@ -377,7 +377,16 @@ impl Drainer {
     fn close(&mut self) -> Result<(), DrainError> {
         let signals = signals()?;
         self.tasks = None;
-        for thread in std::mem::take(&mut self.threads) {
+        let threads = std::mem::take(&mut self.threads);
+        let last = threads.len().saturating_sub(1);
+        for (n, thread) in threads.into_iter().enumerate() {
+            if n == last {
+                // The writer has ended: what it did at the end is published with all the rest, and so is the publisher told to end.
+                while let Ok((id, done)) = self.told.try_recv() {
+                    self.told(id, done)?;
+                }
+                self.orders = None;
+            }
             while !thread.is_finished() {
                 self.beat();
                 if signals.recv_timeout(Duration::from_millis(20)).is_ok()
@@ -404,12 +413,7 @@ impl Drainer {
         while let Ok((id, done)) = self.answers.try_recv() {
             self.answered(&id, done);
         }
-        // Done while the drainer was ending: published with all the rest.
-        while let Ok((id, done)) = self.told.try_recv() {
-            let done = self.keep_reply(&id, done).map(|_| ());
-            self.answered(&id, done);
-        }
-        self.orders = None;
+
         let whole = self.options.mode != Mode::Import && !self.halt.load(Ordering::Relaxed);
         if whole && self.progress.is_repairing() && !self.progress.is_mending() {
             Repair::finish(&self.options.home, &self.progress)?;

@@ -14,6 +14,7 @@ use crate::config::Home;
 use crate::fs;
 use crate::step::step;
 use std::path::PathBuf;
+use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{Index, IndexSettings, IndexWriter, SegmentReader, TantivyError};
@@ -240,8 +241,7 @@ impl Writer {
         step("index::scrub")?;
         // A merge in the background may take a segment first; what it makes is looked at in the next round.
         for _ in 0..SCRUB_ROUNDS {
-            let segments = self.writer.index().searchable_segment_metas().at("read", &self.path)?;
-            let holding: Vec<_> = segments.iter().filter(|s| s.has_deletes()).map(|s| s.id()).collect();
+            let holding = self.holding()?;
             if holding.is_empty() {
                 break;
             }
@@ -252,11 +252,22 @@ impl Writer {
                 }
             }
         }
+        if !self.holding()?.is_empty() {
+            // A merge that could not write its end is told to nobody.
+            let left = TantivyError::InternalError("segments with removed documents are left".to_owned());
+            return Err(left).at("merge", &self.path);
+        }
         // A reader of ours holds the old segments open.
         self.present.committed(self.writer.index());
         self.writer.garbage_collect_files().wait().at("clean up", &self.path)?;
         self.documents = self.count()?;
         Ok(())
+    }
+
+    /// The segments that hold what was taken out.
+    fn holding(&self) -> Result<Vec<SegmentId>, IndexError> {
+        let segments = self.writer.index().searchable_segment_metas().at("read", &self.path)?;
+        Ok(segments.iter().filter(|s| s.has_deletes()).map(|s| s.id()).collect())
     }
 
     /// Waits for merges in the background and ends. What was not committed is dropped.

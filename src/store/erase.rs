@@ -2,7 +2,8 @@
 //!
 //! 1. What is to go is named in the ledger, which is synced. 2. Rows go, in transactions of bounded size; bodies that shared a pack with
 //! one that goes are written anew under a new number. 3. The file is written anew, the log emptied. A process that dies on the way leaves
-//! `meta.ledger` behind the ledger, or `meta.residue` set, and the next drainer goes on where it stood.
+//! `meta.ledger` behind the ledger, or the note `state/residue`, and the next drainer goes on where it stood. The note stays until the
+//! index has lost the bytes as well.
 
 use super::compact::{self, Id};
 use super::derive::Terms;
@@ -67,7 +68,7 @@ impl Store {
         ledger::append(home, &marks)?;
         self.ledger = Arc::new(Ledger::read(home, 0)?);
         let gone = Gone { forgotten: fate.documents.len() as u64, shared: fate.shared };
-        self.erase(&fate, terms)?;
+        self.erase(home, &fate, terms)?;
         self.note_ledger()?;
         self.scrub(home)?;
         Ok(gone)
@@ -80,10 +81,10 @@ impl Store {
         if self.meta("ledger")? != self.ledger_bytes() {
             let fate = self.named()?;
             went = !fate.documents.is_empty() || !fate.sessions.is_empty() || !fate.titles.is_empty();
-            self.erase(&fate, terms)?;
+            self.erase(home, &fate, terms)?;
             self.note_ledger()?;
         }
-        if self.meta("residue")? != 0 {
+        if home.residue().exists() {
             went = true;
             self.scrub(home)?;
         }
@@ -91,8 +92,13 @@ impl Store {
     }
 
     /// Takes documents away without a word in the ledger: they are too old, or too many. Errors: [`StoreError`].
-    pub(super) fn retire(&mut self, documents: BTreeSet<i64>, terms: Terms<'_>) -> Result<(), StoreError> {
-        self.erase(&Fate { documents, ..Fate::default() }, terms)
+    pub(super) fn retire(
+        &mut self,
+        home: &Home,
+        documents: BTreeSet<i64>,
+        terms: Terms<'_>,
+    ) -> Result<(), StoreError> {
+        self.erase(home, &Fate { documents, ..Fate::default() }, terms)
     }
 
     fn ledger_bytes(&self) -> i64 {
@@ -204,10 +210,12 @@ impl Store {
         Ok(marks)
     }
 
-    fn erase(&mut self, fate: &Fate, terms: Terms<'_>) -> Result<(), StoreError> {
+    fn erase(&mut self, home: &Home, fate: &Fate, terms: Terms<'_>) -> Result<(), StoreError> {
         if fate.documents.is_empty() && fate.sessions.is_empty() && fate.titles.is_empty() {
             return Ok(());
         }
+        // Another one each time: whoever cleans up for an older one must not take it for done.
+        fs::replace(&home.residue(), format!("{}\n", self.seq).as_bytes(), fs::Sync::Yes)?;
         // What goes is overwritten where it lies; the whole file is written anew afterwards, but that needs room on the disk.
         self.connection.pragma_update(None, "secure_delete", "ON")?;
         let done = self.erase_rows(fate, terms);
@@ -219,7 +227,6 @@ impl Store {
         let all: Vec<i64> = fate.documents.iter().copied().collect();
         let titles = summaries(&self.connection, fate)?;
         let mut write = self.begin()?;
-        write.set("residue", 1)?;
         for (leaf, title) in titles {
             write
                 .transaction
@@ -263,9 +270,7 @@ impl Store {
         self.connection.pragma_update(None, "temp_store", "MEMORY")?;
         done?;
         self.empty_log();
-        remove_asides(home)?;
-        self.set_meta("residue", 0)?;
-        Ok(())
+        remove_asides(home)
     }
 
     /// Writes the log back and cuts it; a reader may be in the way for a moment.
@@ -333,11 +338,6 @@ struct Hole {
 }
 
 impl Write<'_> {
-    fn set(&self, key: &str, value: i64) -> Result<(), StoreError> {
-        self.transaction.execute("UPDATE meta SET value = ?2 WHERE key = ?1", params![key, value])?;
-        Ok(())
-    }
-
     fn untitle(&mut self, session: i64) -> Result<(), StoreError> {
         self.transaction
             .execute("UPDATE sessions SET title = NULL, title_given = 0 WHERE n = ?1", [session])?;

@@ -402,7 +402,7 @@ impl Reader {
     }
 
     /// Hands out documents until `next` returns false.
-    fn take(
+    pub(super) fn take(
         &self,
         filter: &str,
         params: impl rusqlite::Params,

@@ -148,9 +148,9 @@ CREATE TABLE rewound (
 ";
 
 const V3: &str = "
--- How much of the forget ledger the store obeys, bytes; whether freed pages may hold what was forgotten; by which rules the rows were
--- redacted, 0 when by older ones; what `retain` took away.
-INSERT INTO meta VALUES ('ledger', 0), ('residue', 0), ('rules', 0), ('retained', 0);
+-- How much of the forget ledger the store obeys, bytes; by which rules the rows were redacted, 0 when by older ones; how many documents
+-- `retain` took away.
+INSERT INTO meta VALUES ('ledger', 0), ('rules', 0), ('retained', 0);
 -- What `retain` leaves alone.
 CREATE TABLE pinned (document INTEGER PRIMARY KEY);
 ";

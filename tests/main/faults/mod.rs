@@ -2,6 +2,7 @@
 
 mod actors;
 mod drained;
+mod forget;
 mod hook;
 mod index;
 pub mod install;

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "failpoints")]
 mod disk;
+mod decoded;
 mod host;
 mod kernel;
 mod mcp;
@@ -11,6 +12,7 @@ mod run;
 mod transcript;
 mod wait;
 
+pub use decoded::places_of;
 #[cfg(feature = "failpoints")]
 pub use disk::{Record, Seed};
 pub use kernel::{Mount, anon_mib, bytes_read, hits, inject, run_to_end};
