@@ -171,6 +171,17 @@ pub fn append_to(path: &Path) -> Result<File, FsError> {
     OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(path).at("open", path)
 }
 
+/// Appends bytes in one write and returns once they and the file's name are on disk. Errors: any step; what was written may stay.
+pub fn append_synced(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
+    use std::io::Write as _;
+    let mut file = append_to(path)?;
+    step("fs::append").and_then(|()| file.write_all(bytes)).at("write", path)?;
+    did(Did::Write(path));
+    step("fs::sync").and_then(|()| file.sync_all()).at("sync", path)?;
+    did(Did::Sync(path));
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
 /// Opens a file that is written in place (what carries a lock, what is as short-lived as a process), creating it with mode 0600.
 pub fn open_in_place(path: &Path) -> Result<File, FsError> {
     let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
@@ -208,6 +219,12 @@ pub fn remove_tree(path: &Path) -> Result<(), FsError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done.map(|()| did(Did::RemoveTree(path))).at("remove", path),
     }
+}
+
+/// Age of a file by its modification time, below zero for one from the future; `None` when it does not exist. Units: milliseconds.
+pub fn age_ms(path: &Path) -> Option<i64> {
+    let time = path.symlink_metadata().and_then(|meta| meta.modified()).ok()?;
+    Some(clock::wall().0.saturating_sub(clock::from_system(time).0))
 }
 
 /// Removes files of a folder whose name `is_leftover` knows and that nobody touched for `age_ms`; returns how many.

@@ -14,9 +14,9 @@
 use crate::config::Home;
 use crate::fs::{self, FsError};
 use crate::id;
-use crate::step::{Did, did, step};
+use crate::step::step;
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 /// The first line, with the format this version writes and the newest it reads.
 const TITLE: &str = "sinker-forgotten ";
@@ -176,14 +176,8 @@ pub fn append(home: &Home, marks: &[Mark]) -> Result<(), LedgerError> {
     for mark in marks.iter().filter(|mark| !known.holds(mark)) {
         text.push_str(&format!("{mark}\n"));
     }
-    let mut file = fs::append_to(&path)?;
     step("ledger::append").map_err(io)?;
-    file.write_all(text.as_bytes()).map_err(io)?;
-    did(Did::Write(&path));
-    step("ledger::written").map_err(io)?;
-    file.sync_all().map_err(io)?;
-    did(Did::Sync(&path));
-    fs::sync_dir(home.root())?;
+    fs::append_synced(&path, text.as_bytes())?;
     step("ledger::synced").map_err(io)?;
     Ok(())
 }

@@ -13,6 +13,8 @@ mod install;
 mod mcp;
 mod output;
 mod project;
+mod redact;
+mod retain;
 mod scope;
 mod search;
 mod service;
@@ -67,6 +69,10 @@ enum Command {
     Inspect(inspect::Args),
     /// Forget for good: documents, sessions, a project, what is old, or what holds a text
     Forget(forget::Args),
+    /// Take away what is too old or too much, by the rules in the settings
+    Retain(retain::Args),
+    /// Redact anew what is stored
+    Redact(redact::Args),
     /// Check or rebuild the index
     Index(index::Args),
     /// Show or check the settings
@@ -140,6 +146,8 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Import(args) => import::run(home, &args),
         Command::Inspect(args) => inspect::run(home, &args),
         Command::Forget(args) => forget::run(home, &args),
+        Command::Retain(args) => retain::run(home, &args),
+        Command::Redact(args) => redact::run(home, &args),
         Command::Index(args) => index::run(home, &args),
         Command::Project(args) => project::run(home, &args),
         Command::Service(args) => service::run(home, &args),

@@ -51,6 +51,8 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "lost_ranges": file.lost_ranges,
             "unwritten_sessions": file.unwritten_sessions,
             "unknown_types": file.unknown_types,
+            "retained": file.retained,
+            "rescan_due": file.rescan_due,
             "redacted": file.redacted,
             "last_error": error,
             "warning": warning(home),
@@ -115,6 +117,14 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             file.unwritten_sessions
         );
         line("unwritten", what);
+    }
+    if file.retained > 0 {
+        line("retention", format!("{} records were taken away", file.retained));
+    }
+    if file.rescan_due {
+        output::say(
+            "rules     what is stored was redacted by other rules: `sinker redact --rescan` redacts it anew",
+        );
     }
     if !file.unknown_types.is_empty() {
         let names: Vec<String> =

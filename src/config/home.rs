@@ -100,6 +100,10 @@ impl Home {
     pub fn successor(&self) -> PathBuf {
         self.root.join("state/successor")
     }
+    /// `state/retained`: touched when retention ran last.
+    pub fn retained(&self) -> PathBuf {
+        self.root.join("state/retained")
+    }
     /// `state/residue`: something was forgotten whose bytes may still lie in freed pages of the store or in segments of the index.
     pub fn residue(&self) -> PathBuf {
         self.root.join("state/residue")

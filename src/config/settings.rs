@@ -5,6 +5,7 @@
 //! wrong type, out of range or not allowed where it stands is a [`Problem`], and the next lower layer holds.
 
 use super::home;
+use super::retain::RetainRule;
 use crate::fs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,7 @@ enum Kind {
     Float { min: f64, max: f64 },
     Paths,
     Choice(&'static [&'static str]),
+    Retain,
 }
 
 /// When recall speaks on the events of tools (`recall.tools`).
@@ -141,6 +143,13 @@ const KEYS: &[Key] = &[
         project: true,
         help: "events of tools: quiet (a file with history, a command that failed before, a failure, a subagent), all, off",
         default: || "quiet".into(),
+    },
+    Key {
+        name: "retain.rules",
+        kind: Kind::Retain,
+        project: false,
+        help: "what is taken away once a day: tables of project, kind, speaker, max_age_days, max_mb; nothing by default",
+        default: || toml::Value::Array(Vec::new()),
     },
     Key {
         name: "transcripts.roots",
@@ -272,6 +281,10 @@ impl Settings {
             _ => Tools::Quiet,
         }
     }
+    /// `retain.rules`.
+    pub fn retain(&self) -> Vec<RetainRule> {
+        self.value("retain.rules").and_then(|rules| RetainRule::read(rules).ok()).unwrap_or_default()
+    }
     /// `transcripts.roots`.
     pub fn roots(&self) -> Vec<PathBuf> {
         let paths = self.value("transcripts.roots").and_then(toml::Value::as_array);
@@ -304,6 +317,7 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
             (!good).then(|| "each entry must be an absolute path".to_owned())
         }
         (Kind::Paths, _) => Some("it must be a list of absolute paths".to_owned()),
+        (Kind::Retain, value) => RetainRule::read(value).err(),
         (Kind::Choice(words), value) => {
             let good = value.as_str().is_some_and(|word| words.contains(&word));
             (!good).then(|| format!("it must be one of {}", words.join(", ")))

@@ -7,11 +7,12 @@ use super::publish::{Pace, Publisher};
 use super::rounds::refuse_newer;
 use super::run::start;
 use super::{DrainError, Lock, Reply, figures, prepare};
-use crate::config::{Home, Secret};
-use crate::redact::Redactor;
+use crate::config::{Home, RetainRule, Secret};
+use crate::redact::{Redactor, Report};
 use crate::store::{Reader, Store, StoreError};
-use crate::{fs, id, index, store};
+use crate::{clock, fs, id, index, store};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -20,6 +21,25 @@ use std::sync::atomic::AtomicBool;
 pub(super) enum Ask {
     /// Forget documents and sessions for good.
     Forget(store::Doomed),
+    /// Redact anew what is stored.
+    Rescan,
+    /// Take away what is too old or too much.
+    Retain(Limits),
+    /// Keep documents from that, or let them go again.
+    Pin(Pins),
+}
+
+/// The rules in force when it was asked.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Limits {
+    rules: Vec<RetainRule>,
+}
+
+/// Documents by our ids.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Pins {
+    ids: Vec<String>,
+    pinned: bool,
 }
 
 /// What an ask did, and what has to follow.
@@ -37,6 +57,9 @@ impl Ask {
         }
         Some(match verb {
             "forget" => read(what).map(Ask::Forget),
+            "rescan" => Ok(Ask::Rescan),
+            "retain" => read(what).map(Ask::Retain),
+            "pin" => read(what).map(Ask::Pin),
             _ => return None,
         })
     }
@@ -46,7 +69,7 @@ impl Ask {
         &self,
         home: &Home,
         store: &mut Store,
-        _redactor: &Redactor,
+        redactor: &Redactor,
     ) -> Result<Done, StoreError> {
         match self {
             Ask::Forget(doomed) => {
@@ -56,6 +79,23 @@ impl Ask {
                 }
                 let reply = Reply { forgotten: gone.forgotten, shared: gone.shared, ..Reply::default() };
                 Ok(Done { reply, scrub: true })
+            }
+            Ask::Retain(Limits { rules }) => {
+                let forgotten = store.retain(home, rules, clock::now().0, &mut terms)?;
+                Ok(Done { reply: Reply { forgotten, ..Reply::default() }, scrub: false })
+            }
+            Ask::Pin(Pins { ids, pinned }) => {
+                let forgotten = store.pin(ids, *pinned)?;
+                Ok(Done { reply: Reply { forgotten, ..Reply::default() }, scrub: false })
+            }
+            Ask::Rescan => {
+                let redact = |text: &str| match redactor.clean(text, &mut Report::default()) {
+                    Cow::Borrowed(_) => None,
+                    Cow::Owned(new) => Some(new),
+                };
+                let redacted = store.rescan(home, redactor.version(), &redact, &mut terms)?;
+                store.scrub(home)?;
+                Ok(Done { reply: Reply { redacted, ..Reply::default() }, scrub: true })
             }
         }
     }
@@ -91,6 +131,7 @@ pub(super) fn here(home: &Home, verb: &str, what: &serde_json::Value) -> Result<
     prepare(home)?;
     let redactor = Redactor::new(&Secret::open(home).map_err(start)?);
     let mut store = Store::open(home)?;
+    store.begin_with_rules(redactor.version())?;
     let behind = store.obey(home, &mut terms)?;
     let done = ask.perform(home, &mut store, &redactor)?;
     drop(store);

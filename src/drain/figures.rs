@@ -49,6 +49,10 @@ pub struct StatusFile {
     pub unknown_types: BTreeMap<String, u64>,
     /// What was redacted, by rule.
     pub redacted: BTreeMap<String, u64>,
+    /// Documents that retention took away.
+    pub retained: u64,
+    /// Some of what is stored was redacted by other rules than those in force.
+    pub rescan_due: bool,
     /// What went wrong last.
     pub last_error: Option<String>,
 }
@@ -125,7 +129,8 @@ impl Board {
             return;
         }
         self.written_ms = now_ms;
-        let mut status = match gather(store, progress) {
+        let due = store.rules().is_ok_and(|rules| rules != redactor.version());
+        let mut status = match gather(store, progress).map(|s| StatusFile { rescan_due: due, ..s }) {
             Ok(status) => status,
             Err(error) => {
                 return log::warn("drain", &[("error", &error)], "The figures could not be gathered.");
@@ -197,6 +202,8 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
         unwritten_sessions: lines.get(UNWRITTEN).map_or(0, |kinds| kinds.values().sum()),
         unknown_types,
         redacted: lines.remove("redacted").unwrap_or_default(),
+        retained: store.retained()?,
+        rescan_due: false,
         last_error: progress.last_word(),
     })
 }

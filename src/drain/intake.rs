@@ -3,13 +3,13 @@
 use super::DrainError;
 use super::asks::{Ask, Done};
 use super::commands::{Reply, answer};
-use super::machine::{Event, Request};
+use super::machine::{Event, Mode, Request};
 use super::prepare;
 use super::publish::Order;
 use super::run::{Asked, Drainer};
 use super::suspects::Caution;
 use super::sweep;
-use crate::config::Project;
+use crate::config::{Project, Settings};
 use crate::spool::{self, Claimed, Entry, SpoolError};
 use crate::store::{self, FileState};
 use crate::{clock, fs, log};
@@ -22,6 +22,8 @@ const CLAIM: usize = 1_024;
 
 /// Nobody takes this long to replace a file. Units: milliseconds.
 const LEFTOVER_AGE_MS: i64 = 60_000;
+/// Units: milliseconds.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Units: milliseconds.
 const LAUNCHES_AGE_MS: i64 = 60 * 60 * 1000;
 /// The host removes its transcripts after a month. Units: milliseconds.
@@ -145,6 +147,26 @@ impl Drainer {
                 log::info("drain", &[("files", &files)], "Files were removed that dead processes had left.");
             }
             Err(error) => log::warn("drain", &[("error", &error)], "A leftover could not be removed."),
+        }
+    }
+
+    /// Takes away what the settings say is too old or too much, once a day.
+    fn retain_daily(&self) {
+        let rules = Settings::read(None).retain();
+        let note = self.options.home.retained();
+        let age_ms = fs::age_ms(&note).unwrap_or(i64::MAX);
+        if rules.is_empty() || !matches!(self.options.mode, Mode::Serve { .. }) || age_ms < DAY_MS {
+            return;
+        }
+        match Ask::parse("retain", &serde_json::json!({ "rules": rules })) {
+            Some(Ok(ask)) => {
+                // Nobody waits for the answer.
+                self.asks.send((String::new(), ask)).ok();
+            }
+            _ => log::warn("drain", &[], "The rules of retention could not be read."),
+        }
+        if let Err(error) = fs::touch(&note) {
+            log::warn("drain", &[("error", &error)], "Retention will be tried again soon.");
         }
     }
 
@@ -297,6 +319,7 @@ impl Drainer {
 
     pub(super) fn sweep(&mut self) -> Result<Event, DrainError> {
         self.sweep_leftovers();
+        self.retain_daily();
         self.progress.recovered("read");
         let known = self.store.files()?;
         let mut found = BTreeSet::new();

@@ -124,6 +124,7 @@ impl Drainer {
         let secret = Secret::open(home).map_err(start)?;
         let unclean = store::is_unclean(home);
         let (store, repair) = repair::open(home)?;
+        store.begin_with_rules(Redactor::new(&secret).version())?;
         let stand = Stand::take(home, unclean && repair.is_none());
         let progress = Arc::new(Progress::default());
         if let Some(repair) = &repair {

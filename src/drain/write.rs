@@ -1,10 +1,10 @@
 //! The writer stage: parcels into transactions. An entry is unlinked when what it stands for is committed; the index follows from the store.
 
+mod between;
+
 use super::asks::{Ask, Done};
-use super::commands::Reply;
 use super::machine::Event;
 use super::progress::Progress;
-use super::publish::suspect;
 use super::read::{Batch, End, Parcel, Task, What};
 use super::repair::Repair;
 use super::unwritten;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The writer with what it needs.
@@ -104,67 +104,6 @@ impl Writer {
                 Ok(seq) => self.settle(seq, pending),
                 Err(error) => self.lose(&error, pending, names, &mut lost),
             }
-        }
-    }
-
-    /// Does what a person asks, between two transactions. Failed, it is told; nobody but them knows whether to try it again.
-    fn perform(&mut self, store: &mut Store, id: String, ask: &Ask) {
-        let done = catch_unwind(AssertUnwindSafe(|| ask.perform(&self.home, store, &self.redactor)));
-        let done = match done {
-            Ok(Ok(done)) => {
-                self.committed.try_send(u64::try_from(store.seq()).unwrap_or(0)).ok();
-                Ok(done)
-            }
-            Ok(Err(error)) => {
-                self.failed(&error);
-                Err(error.to_string())
-            }
-            Err(_) => Err("it ended in a panic; log/drain.log has more".to_owned()),
-        };
-        self.publish_projects();
-        drop(self.told.send((id, done)));
-    }
-
-    /// Does what an earlier drainer left: reads out a damaged store, derives what is behind. Returns false when it is to be tried again.
-    fn catch_up(&mut self, store: &mut Store) -> bool {
-        let done = self.catch_up_with(store);
-        match done {
-            Ok(seq) => {
-                self.progress.recovered("store");
-                self.committed.try_send(seq).ok();
-                true
-            }
-            Err(error) => {
-                self.failed(&error);
-                false
-            }
-        }
-    }
-
-    fn catch_up_with(&mut self, store: &mut Store) -> Result<u64, StoreError> {
-        if let Some(repair) = &mut self.repair
-            && repair.read_out(&self.home, store, &self.progress, &self.halt)?
-        {
-            self.repair = None;
-            self.progress.repair(true, false);
-        }
-        if store.obey(&self.home, &mut |text, take| index::tokens::terms(text).for_each(take))? {
-            // Nobody asked: the index is to lose the bytes all the same.
-            drop(self.told.send((String::new(), Ok(Done { reply: Reply::default(), scrub: true }))));
-        }
-        if store.is_behind()? && !self.halt.load(Ordering::Relaxed) {
-            let mut write = store.begin()?;
-            write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
-            write.commit()?;
-        }
-        Ok(u64::try_from(store.seq()).unwrap_or(0))
-    }
-
-    fn failed(&self, error: &StoreError) {
-        log::error("drain", &[("error", error)], "A transaction was rolled back; it is tried again.");
-        self.progress.failed("store", error.to_string());
-        if error.is_damage() {
-            suspect(&self.home.suspect_store());
         }
     }
 

@@ -1,6 +1,5 @@
 //! Starting a drainer from a hook, when the heartbeat says that none is at work (design, section 6).
 
-use crate::clock;
 use crate::config::Home;
 use crate::{fs, log};
 use std::io;
@@ -21,7 +20,8 @@ const KEPT: [&str; 6] = ["HOME", "PATH", "TZ", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_
 /// The drainer's lock decides who stays, so two that start at once do no harm.
 pub(super) fn start_drainer_if_none(home: &Home) {
     // One from the future tells of a clock that was set back, not of a drainer.
-    if age_ms(&home.heartbeat()).is_some_and(|age| (-HEARTBEAT_AGE_MS..=HEARTBEAT_AGE_MS).contains(&age)) {
+    if fs::age_ms(&home.heartbeat()).is_some_and(|age| (-HEARTBEAT_AGE_MS..=HEARTBEAT_AGE_MS).contains(&age))
+    {
         return;
     }
     if std::env::var_os("SINKER_AUTOSTART").is_some_and(|v| v == "0") {
@@ -45,7 +45,7 @@ fn mark(home: &Home) -> Result<bool, fs::FsError> {
             Ok(_) => return Ok(true),
             Err(error) if error.is_missing() => fs::make_private_dir(&home.state())?,
             Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
-                if age_ms(&path).is_none_or(|age| age <= STARTING_AGE_MS) {
+                if fs::age_ms(&path).is_none_or(|age| age <= STARTING_AGE_MS) {
                     return Ok(false);
                 }
                 fs::remove(&path)?;
@@ -54,12 +54,6 @@ fn mark(home: &Home) -> Result<bool, fs::FsError> {
         }
     }
     Ok(false)
-}
-
-/// Age of a file by its modification time; `None` when it does not exist. A file from the future is new.
-fn age_ms(path: &std::path::Path) -> Option<i64> {
-    let time = path.symlink_metadata().and_then(|m| m.modified()).ok()?;
-    Some(clock::wall().0.saturating_sub(clock::from_system(time).0))
 }
 
 fn spawn(home: &Home) -> io::Result<()> {

@@ -51,6 +51,11 @@ impl Redactor {
         Self { markers: marker::Markers::new(secret.key("redact")), fence_prefix: secret.fence_prefix() }
     }
 
+    /// The version of the rules: texts that were redacted by another one are to be redacted anew.
+    pub fn version(&self) -> i64 {
+        rules::VERSION
+    }
+
     /// Gives what may be kept of `text`, and counts in `report` what was taken out.
     ///
     /// Shape: `Cow::Borrowed` of the whole text when nothing was found. Idempotent. Cut a long text after this, never before: half of a

@@ -12,6 +12,9 @@ pub(super) const UNSCANNED: &str = "unscanned";
 /// Count of our own context that came back; it leaves no marker.
 pub(super) const OWN_CONTEXT: &str = "own-context";
 
+/// Raised with every change of the table that finds more than before.
+pub(super) const VERSION: i64 = 1;
+
 /// One kind of secret.
 pub(super) struct Rule {
     /// In the marker and the report: lower case, digits and `-`, at most 40.

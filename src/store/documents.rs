@@ -351,7 +351,7 @@ impl Write<'_> {
     }
 
     /// Every session that holds a document is behind in what rests on it; its old words must leave their profiles.
-    fn mark_holders(&mut self, document: i64) -> Result<(), StoreError> {
+    pub(super) fn mark_holders(&mut self, document: i64) -> Result<(), StoreError> {
         let mut query = self
             .transaction
             .prepare_cached("SELECT session, agent, is_prompt, at_ms, at FROM links WHERE document = ?1")?;

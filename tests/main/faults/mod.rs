@@ -14,6 +14,7 @@ mod poison;
 mod power;
 mod recall;
 mod repair;
+mod retain;
 mod spool;
 mod spool_watch;
 mod spool_week;

@@ -1,0 +1,73 @@
+//! What the writer does between two transactions of rows: what a person asks, and what an earlier drainer left.
+
+use super::Writer;
+use crate::drain::asks::{Ask, Done};
+use crate::drain::commands::Reply;
+use crate::drain::publish::suspect;
+use crate::store::{Store, StoreError};
+use crate::{index, log};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+impl Writer {
+    /// Does what a person asks, between two transactions. Failed, it is told; nobody but them knows whether to try it again.
+    pub(super) fn perform(&mut self, store: &mut Store, id: String, ask: &Ask) {
+        let done = catch_unwind(AssertUnwindSafe(|| ask.perform(&self.home, store, &self.redactor)));
+        let done = match done {
+            Ok(Ok(done)) => {
+                self.committed.try_send(u64::try_from(store.seq()).unwrap_or(0)).ok();
+                Ok(done)
+            }
+            Ok(Err(error)) => {
+                self.failed(&error);
+                Err(error.to_string())
+            }
+            Err(_) => Err("it ended in a panic; log/drain.log has more".to_owned()),
+        };
+        self.publish_projects();
+        drop(self.told.send((id, done)));
+    }
+
+    /// Does what an earlier drainer left: reads out a damaged store, derives what is behind. Returns false when it is to be tried again.
+    pub(super) fn catch_up(&mut self, store: &mut Store) -> bool {
+        let done = self.catch_up_with(store);
+        match done {
+            Ok(seq) => {
+                self.progress.recovered("store");
+                self.committed.try_send(seq).ok();
+                true
+            }
+            Err(error) => {
+                self.failed(&error);
+                false
+            }
+        }
+    }
+
+    fn catch_up_with(&mut self, store: &mut Store) -> Result<u64, StoreError> {
+        if let Some(repair) = &mut self.repair
+            && repair.read_out(&self.home, store, &self.progress, &self.halt)?
+        {
+            self.repair = None;
+            self.progress.repair(true, false);
+        }
+        if store.obey(&self.home, &mut |text, take| index::tokens::terms(text).for_each(take))? {
+            // Nobody asked: the index is to lose the bytes all the same.
+            drop(self.told.send((String::new(), Ok(Done { reply: Reply::default(), scrub: true }))));
+        }
+        if store.is_behind()? && !self.halt.load(Ordering::Relaxed) {
+            let mut write = store.begin()?;
+            write.derive(&mut |text, take| index::tokens::terms(text).for_each(take))?;
+            write.commit()?;
+        }
+        Ok(u64::try_from(store.seq()).unwrap_or(0))
+    }
+
+    pub(super) fn failed(&self, error: &StoreError) {
+        log::error("drain", &[("error", error)], "A transaction was rolled back; it is tried again.");
+        self.progress.failed("store", error.to_string());
+        if error.is_damage() {
+            suspect(&self.home.suspect_store());
+        }
+    }
+}
