@@ -3,7 +3,8 @@
 use super::Exit;
 use super::exit::Failure;
 use super::output::{self, Paint};
-use crate::config::{Home, Settings};
+use crate::config::{Home, Problem, Settings};
+use crate::redact::OwnRules;
 use clap::Subcommand;
 
 /// Show or check the settings that hold in the working directory.
@@ -65,16 +66,18 @@ fn show(settings: &Settings, json: bool) -> Result<Exit, Failure> {
 }
 
 fn check(settings: &Settings, json: bool) -> Result<Exit, Failure> {
-    for problem in &settings.problems {
+    // A rule of redaction is told to be wrong by who compiles it; what is wrong with the file itself is there twice.
+    let own = OwnRules::of(settings).problems.into_iter().filter(|p| !settings.problems.contains(p));
+    let problems: Vec<Problem> = settings.problems.iter().cloned().chain(own).collect();
+    for problem in &problems {
         let path = problem.path.display().to_string();
         if json {
             output::json(&serde_json::json!({ "path": path, "key": problem.key, "problem": problem.what }));
         } else {
-            let key = if problem.key.is_empty() { String::new() } else { format!(" {}:", problem.key) };
-            output::say(&format!("{} {path}:{key} {}", Paint::new().bad("problem"), problem.what));
+            output::say(&format!("{} {problem}", Paint::new().bad("problem")));
         }
     }
-    if settings.problems.is_empty() {
+    if problems.is_empty() {
         if !json {
             output::say(&format!("{} no problems", Paint::new().good("ok")));
         }

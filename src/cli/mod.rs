@@ -71,7 +71,7 @@ enum Command {
     Forget(forget::Args),
     /// Take away what is too old or too much, by the rules in the settings
     Retain(retain::Args),
-    /// Redact anew what is stored
+    /// Report which secrets lie in files, or redact anew what is stored
     Redact(redact::Args),
     /// Check or rebuild the index
     Index(index::Args),

@@ -39,7 +39,10 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let spool = spool::counts(home);
     let running = drain::is_held(home);
     let age_s = heartbeat_age_s(home);
-    let error = damage(home, &file).or(file.last_error.clone()).or_else(|| place(home));
+    let error = damage(home, &file)
+        .or(file.last_error.clone())
+        .or_else(|| place(home))
+        .or_else(drain::rules_in_doubt);
     if as_json {
         output::json(&json!({
             "spool": { "new": spool.new, "cur": spool.cur, "odd": spool.odd, "oldest_age_s": spool.oldest_age_s },

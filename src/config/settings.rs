@@ -54,12 +54,21 @@ pub struct Problem {
     pub what: String,
 }
 
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = if self.key.is_empty() { String::new() } else { format!(" {}:", self.key) };
+        write!(f, "{}:{key} {}", self.path.display(), self.what)
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Kind {
     Bool,
     Int { min: i64, max: i64 },
     Float { min: f64, max: f64 },
     Paths,
+    Rules,
+    Patterns,
     Choice(&'static [&'static str]),
     Retain,
 }
@@ -152,6 +161,20 @@ const KEYS: &[Key] = &[
         default: || toml::Value::Array(Vec::new()),
     },
     Key {
+        name: "redact.rules",
+        kind: Kind::Rules,
+        project: false,
+        help: "rules beside the built-in ones: { name, pattern, keywords }",
+        default: || toml::Value::Array(Vec::new()),
+    },
+    Key {
+        name: "redact.allow",
+        kind: Kind::Patterns,
+        project: false,
+        help: "what is no secret although a rule finds it: patterns of the whole",
+        default: || toml::Value::Array(Vec::new()),
+    },
+    Key {
         name: "transcripts.roots",
         kind: Kind::Paths,
         project: false,
@@ -180,17 +203,30 @@ impl Settings {
         if let Some(path) = home::user_config() {
             settings.layer(&path, false);
         }
+        settings.project(directory);
+        settings
+    }
+
+    /// Reads one file as the user's, and no project's.
+    #[cfg(test)]
+    pub(crate) fn read_user(path: &Path) -> Self {
+        let defaults = KEYS.iter().map(|k| (k.name, Value { value: (k.default)(), origin: Origin::Default }));
+        let mut settings = Self { values: defaults.collect(), problems: Vec::new() };
+        settings.layer(path, false);
+        settings
+    }
+
+    fn project(&mut self, directory: Option<&Path>) {
         for dir in directory.into_iter().flat_map(Path::ancestors) {
             let file = dir.join(".sinker/settings.toml");
             if file.symlink_metadata().is_ok() {
-                settings.layer(&file, true);
+                self.layer(&file, true);
                 break;
             }
             if dir.join(".git").symlink_metadata().is_ok() {
                 break;
             }
         }
-        settings
     }
 
     fn layer(&mut self, path: &Path, project: bool) {
@@ -230,6 +266,11 @@ impl Settings {
     /// Every setting in the order of the table: name, value, one line of help.
     pub fn list(&self) -> impl Iterator<Item = (&'static str, &Value, &'static str)> {
         KEYS.iter().filter_map(|k| self.values.get(k.name).map(|v| (k.name, v, k.help)))
+    }
+
+    /// One setting by name, as it was written; for a module that knows more of its shape than this table.
+    pub fn setting(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
     }
 
     fn value(&self, name: &str) -> Option<&toml::Value> {
@@ -318,6 +359,10 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
         }
         (Kind::Paths, _) => Some("it must be a list of absolute paths".to_owned()),
         (Kind::Retain, value) => RetainRule::read(value).err(),
+        // What is wrong with one of them is said where they are compiled: the others hold.
+        (Kind::Rules, toml::Value::Array(_)) | (Kind::Patterns, toml::Value::Array(_)) => None,
+        (Kind::Rules, _) => Some("it must be a list of { name, pattern, keywords }".to_owned()),
+        (Kind::Patterns, _) => Some("it must be a list of patterns".to_owned()),
         (Kind::Choice(words), value) => {
             let good = value.as_str().is_some_and(|word| words.contains(&word));
             (!good).then(|| format!("it must be one of {}", words.join(", ")))

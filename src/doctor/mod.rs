@@ -36,6 +36,7 @@ mod modes;
 mod place;
 mod programs;
 mod rivals;
+mod rules;
 mod server;
 mod service;
 mod settings;
@@ -118,6 +119,7 @@ const CHECKS: &[Check] = &[
     ("modes", modes::look),
     ("network", place::network),
     ("space", place::space),
+    ("redaction", rules::look),
     ("sqlite", sqlite::look),
     ("transcripts", transcripts::look),
     ("unwritten", unwritten::look),

@@ -93,7 +93,7 @@ impl Ask {
                     Cow::Borrowed(_) => None,
                     Cow::Owned(new) => Some(new),
                 };
-                let redacted = store.rescan(home, redactor.version(), &redact, &mut terms)?;
+                let redacted = store.rescan(home, i64::from(redactor.version()), &redact, &mut terms)?;
                 store.scrub(home)?;
                 Ok(Done { reply: Reply { redacted, ..Reply::default() }, scrub: true })
             }
@@ -131,7 +131,7 @@ pub(super) fn here(home: &Home, verb: &str, what: &serde_json::Value) -> Result<
     prepare(home)?;
     let redactor = Redactor::new(&Secret::open(home).map_err(start)?);
     let mut store = Store::open(home)?;
-    store.begin_with_rules(redactor.version())?;
+    store.begin_with_rules(i64::from(redactor.version()))?;
     let behind = store.obey(home, &mut terms)?;
     let done = ask.perform(home, &mut store, &redactor)?;
     drop(store);

@@ -129,7 +129,7 @@ impl Board {
             return;
         }
         self.written_ms = now_ms;
-        let due = store.rules().is_ok_and(|rules| rules != redactor.version());
+        let due = store.rules().is_ok_and(|rules| rules != i64::from(redactor.version()));
         let mut status = match gather(store, progress).map(|s| StatusFile { rescan_due: due, ..s }) {
             Ok(status) => status,
             Err(error) => {

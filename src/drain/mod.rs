@@ -26,6 +26,7 @@ mod pulse;
 mod read;
 mod repair;
 mod rounds;
+mod rules;
 mod run;
 mod stand;
 mod suspects;
@@ -41,6 +42,7 @@ pub use lock::{Lock, is_held};
 pub use machine::Mode;
 pub use progress::Progress;
 pub use rounds::{rebuild, run};
+pub use rules::{rules_in_doubt, unusable_rules};
 pub use run::{Options, Outcome};
 
 use crate::config::Home;

@@ -122,9 +122,10 @@ impl Drainer {
         // It was asked of the one before: of two versions in turn, each must be able to work.
         fs::remove(&home.successor())?;
         let secret = Secret::open(home).map_err(start)?;
+        super::rules::log_unusable();
         let unclean = store::is_unclean(home);
         let (store, repair) = repair::open(home)?;
-        store.begin_with_rules(Redactor::new(&secret).version())?;
+        store.begin_with_rules(i64::from(Redactor::new(&secret).version()))?;
         let stand = Stand::take(home, unclean && repair.is_none());
         let progress = Arc::new(Progress::default());
         if let Some(repair) = &repair {

@@ -318,9 +318,13 @@ fn password(found: &Candidate<'_>) -> bool {
     let path = [b"/".as_slice(), b"~/", b"./", b"../"].iter().any(|start| secret.starts_with(start));
     // Unquoted, `a.b2` and `user_2` are code.
     let plain = quoted || !secret.iter().any(|b| matches!(b, b'.' | b'_' | b':' | b'/')) || !words(secret);
+    // In a file of the environment nothing but the value can stand behind the sign.
+    let environment = found.name.strip_suffix(b"=").is_some_and(|name| {
+        name.len() > 3 && name.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')
+    });
     mixed
-        && plain
-        && !named
+        && (plain || environment)
+        && (!named || (environment && !words(secret)))
         && !path
         && !placeholder(secret)
         && !reference(secret)

@@ -6,7 +6,8 @@
 //! 2. `<private>` spans become a marker (`private`),
 //! 3. what the table of `rules` finds becomes a marker, the text around it stays (`scan`).
 //!
-//! Rules look at the text as it is, and at the text as a reader sees it, without escapes and invisible code points.
+//! Rules look at the text as it is, at the texts that are encoded in it (`encoded`), and at the text as a reader sees it, without escapes and
+//! invisible code points.
 //!
 //! A marker is `[redacted:<rule>:<4 hex>]`; the digits are a hash of rule and secret under the local key, so equal secrets stay
 //! equal in memory and nobody can test a guess against them. A marker that is in the text already is a wall: nothing in
@@ -19,20 +20,26 @@
 //! be, since the name before a value is half of what tells a secret; but a fence or a `<private>` span that is not closed
 //! takes the rest of the text with it, and with it the end of the JSON.
 
+mod encoded;
 mod fence;
 mod judge;
 mod marker;
+mod own;
 mod pem;
 mod private;
 mod report;
 mod rules;
+#[cfg(test)]
+mod samples;
 mod scan;
 mod visible;
 
+pub use own::OwnRules;
 pub use report::Report;
 
-use crate::config::Secret;
+use crate::config::{Problem, Secret};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Passes over one text before it is given up as unscannable. Ordinary text takes one, text with a secret two; each further one needs a
 /// removal that brought together what stood apart.
@@ -43,17 +50,51 @@ const PASSES: u32 = 10;
 pub struct Redactor {
     markers: marker::Markers,
     fence_prefix: String,
+    /// `None`: broken, and nothing may be kept.
+    table: Option<Arc<scan::Table>>,
+    version: u32,
+    problems: Arc<[Problem]>,
 }
 
 impl Redactor {
-    /// Derives the key of the markers and the prefix of our own fences from the local secret.
+    /// Derives the key of the markers and the prefix of our own fences from the local secret, and reads what a person added to the rules
+    /// (see [`OwnRules::read`]); what of that is wrong is in [`Redactor::problems`], and the rest holds.
     pub fn new(secret: &Secret) -> Self {
-        Self { markers: marker::Markers::new(secret.key("redact")), fence_prefix: secret.fence_prefix() }
+        Self::with(secret, OwnRules::read())
     }
 
-    /// The version of the rules: texts that were redacted by another one are to be redacted anew.
-    pub fn version(&self) -> i64 {
-        rules::VERSION
+    /// The same with the built-in rules alone.
+    pub fn built_in(secret: &Secret) -> Self {
+        Self::with(secret, OwnRules::default())
+    }
+
+    /// The same with given rules of a person's own.
+    pub fn with(secret: &Secret, own: OwnRules) -> Self {
+        Self {
+            markers: marker::Markers::new(secret.key("redact")),
+            fence_prefix: secret.fence_prefix(),
+            version: own.version(),
+            table: scan::Table::with(&own.rules, own.allow),
+            problems: own.problems.into(),
+        }
+    }
+
+    /// What is wrong with the rules in the user's settings: those are not used, all others are.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Changes with the rules, built in and a person's own: what was kept under another version is due to be scanned again.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The secrets in a text, as places and names of rules, in order and apart; nothing is replaced. A text too costly to scan is one of `unscanned`.
+    pub fn find(&self, text: &str) -> Vec<(std::ops::Range<usize>, &'static str)> {
+        match self.table.as_ref().ok_or(scan::TooMuch).and_then(|table| table.secrets(text)) {
+            Ok(found) => found.into_iter().map(|found| (found.span, found.rule)).collect(),
+            Err(scan::TooMuch) => vec![(0..text.len(), rules::UNSCANNED)],
+        }
     }
 
     /// Gives what may be kept of `text`, and counts in `report` what was taken out.
@@ -99,7 +140,7 @@ impl Redactor {
             let cut = private.into_iter().map(|span| (span, Some(rules::PRIVATE))).collect::<Vec<_>>();
             return Ok(Some(self.replace(text, &cut, report)));
         }
-        let secrets = scan::secrets(text)?;
+        let secrets = self.table.as_ref().ok_or(scan::TooMuch)?.secrets(text)?;
         if secrets.is_empty() {
             return Ok(None);
         }

@@ -1,13 +1,15 @@
 //! Runs the table over a text: one sweep for all keywords, then at each keyword only its own rules, in a bounded window.
 
+use super::encoded;
 use super::judge::{self, Candidate};
 use super::marker;
 use super::pem;
-use super::rules::{Edges, RULES, Rule, Shape};
+use super::rules::{self, Edges, Rule, Shape};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A secret in a text, on character boundaries.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,88 +26,174 @@ pub(super) struct TooMuch;
 const WORK_PER_BYTE: u64 = 64;
 const WORK_FOR_ANY: u64 = 1024 * 1024;
 
+/// A span and the position of its rule in the table.
+type Hit = (Range<usize>, usize);
+
 /// The work that one text may cost. Counted in bytes handed to a rule, so that it is the same on every machine.
-struct Work {
+pub(super) struct Work {
     left: u64,
 }
 
 impl Work {
-    fn spend(&mut self, bytes: usize) -> Result<(), TooMuch> {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), TooMuch> {
         self.left = self.left.checked_sub(bytes as u64).ok_or(TooMuch)?;
         Ok(())
     }
 }
 
 /// The keywords of all rules in one automaton, and which rules each belongs to; patterns are compiled when first met.
-struct Table {
+#[derive(Debug)]
+pub(super) struct Table {
+    rules: Vec<Rule>,
     keywords: AhoCorasick,
-    /// By keyword: positions in `RULES`.
+    words: Vec<&'static str>,
+    /// By keyword: positions in `rules`.
     owners: Vec<Vec<usize>>,
     patterns: Vec<OnceLock<Option<Regex>>>,
+    /// What a person lets stand: a secret that one of these matches whole.
+    allow: Vec<Regex>,
 }
 
-static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
-    let mut words: Vec<&'static str> = Vec::new();
-    let mut owners: Vec<Vec<usize>> = Vec::new();
-    for (position, rule) in RULES.iter().enumerate() {
-        for word in rule.keywords {
-            match words.iter().zip(&mut owners).find(|(known, _)| known.eq_ignore_ascii_case(word)) {
-                Some((_, owned)) => owned.push(position),
-                None => {
+/// The table without rules of a person's own.
+static BUILT_IN: LazyLock<Option<Arc<Table>>> =
+    LazyLock::new(|| Table::build(rules::built_in().copied().collect(), Vec::new()).map(Arc::new));
+
+/// A text inside a text inside a text: base64 of base64 is scanned, and there it ends.
+const DEEPEST: u32 = 2;
+
+impl Table {
+    /// The built-in rules; `None` when they do not fit together, and then nothing may be kept.
+    pub(super) fn built_in() -> Option<Arc<Self>> {
+        BUILT_IN.clone()
+    }
+
+    /// The built-in rules and a person's own, after them.
+    pub(super) fn with(own: &[Rule], allow: Vec<Regex>) -> Option<Arc<Self>> {
+        if own.is_empty() && allow.is_empty() {
+            return Self::built_in();
+        }
+        Self::build(rules::built_in().copied().chain(own.iter().copied()).collect(), allow).map(Arc::new)
+    }
+
+    fn build(rules: Vec<Rule>, allow: Vec<Regex>) -> Option<Self> {
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut words: Vec<&'static str> = Vec::new();
+        let mut owners: Vec<Vec<usize>> = Vec::new();
+        for (position, rule) in rules.iter().enumerate() {
+            for word in rule.keywords {
+                // Words that differ in case only are one to the automaton, but two where the case counts.
+                let at = *known.entry((*word).to_owned()).or_insert_with(|| {
                     words.push(word);
-                    owners.push(vec![position]);
+                    owners.push(Vec::new());
+                    words.len() - 1
+                });
+                owners.get_mut(at)?.push(position);
+            }
+        }
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&words)
+            .ok()?;
+        let patterns = rules.iter().map(|_| OnceLock::new()).collect();
+        Some(Self { rules, keywords, words, owners, patterns, allow })
+    }
+
+    /// Finds what the rules take for secrets, in order and apart; where two overlap they are one, named by the longer.
+    pub(super) fn secrets(&self, text: &str) -> Result<Vec<Found>, TooMuch> {
+        let left = WORK_FOR_ANY.saturating_add(WORK_PER_BYTE.saturating_mul(text.len() as u64));
+        let found = self.plain_and_encoded(text, 0, &mut Work { left })?;
+        Ok(self.merge(found))
+    }
+
+    fn plain_and_encoded(&self, text: &str, depth: u32, work: &mut Work) -> Result<Vec<Hit>, TooMuch> {
+        let mut found = self.plain(text, work)?;
+        if depth >= DEEPEST {
+            return Ok(found);
+        }
+        let walls = marker::spans(text);
+        for run in encoded::base64(text, work)? {
+            if walls.iter().any(|wall| wall.start < run.span.end && run.span.start < wall.end) {
+                continue;
+            }
+            let inside = self.plain_and_encoded(&run.text, depth + 1, work)?;
+            // What is left of a cut encoding may be decoded, too: so all of it goes.
+            found.extend(inside.first().map(|(_, rule)| (run.span, *rule)));
+        }
+        for run in encoded::percent(text, work)? {
+            if walls.iter().any(|wall| wall.start < run.span.end && run.span.start < wall.end) {
+                continue;
+            }
+            let inside = self.plain(&run.text, work)?;
+            let back = |at: usize| run.offsets.get(at).copied().unwrap_or(run.span.end);
+            found.extend(inside.into_iter().map(|(span, rule)| (back(span.start)..back(span.end), rule)));
+        }
+        Ok(found)
+    }
+
+    fn plain(&self, text: &str, work: &mut Work) -> Result<Vec<Hit>, TooMuch> {
+        let bytes = text.as_bytes();
+        let mut found: Vec<Hit> = Vec::new();
+        let mut done = vec![0..0; self.rules.len()];
+        let mut walls: Option<Vec<Range<usize>>> = None;
+        for hit in self.keywords.find_overlapping_iter(bytes) {
+            let word = hit.pattern().as_usize();
+            let owners = self.owners.get(word).map(Vec::as_slice).unwrap_or_default();
+            let spelled = bytes.get(hit.range()) == self.words.get(word).map(|word| word.as_bytes());
+            for &position in owners {
+                let (Some(rule), Some(pattern), Some(done)) =
+                    (self.rules.get(position), self.patterns.get(position), done.get_mut(position))
+                else {
+                    return Err(TooMuch);
+                };
+                let Some(at) = hit.start().checked_sub(rule.back) else { continue };
+                let left = matches!(rule.edges, Edges::Left | Edges::Closed);
+                if (rule.exact && !spelled) || done.contains(&at) || (left && !left_edge(bytes, at)) {
+                    continue;
+                }
+                // A bundle of certificates must not cost what as many keys would.
+                if matches!(rule.shape, Shape::KeyBlock) && !pem::is_header(bytes, at) {
+                    continue;
+                }
+                // 1. A marker holds the name of a rule, and with it keywords. 2. A value in front of a marker must not reach
+                // into it, or a second run would find other ends than the first. So markers are walls.
+                let walls = walls.get_or_insert_with(|| marker::spans(text));
+                let Some(window) = window(bytes, at, rule, walls) else { continue };
+                work.spend(window.end.saturating_sub(at))?;
+                let Some(secret) = apply(rule, pattern, bytes, at, window, work)? else { continue };
+                *done = secret.clone();
+                let allowed =
+                    bytes.get(secret.clone()).is_some_and(|s| self.allow.iter().any(|a| a.is_match(s)));
+                if !allowed {
+                    found.push((on_boundaries(text, secret), position));
                 }
             }
         }
+        Ok(found)
     }
-    let keywords = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(&words)
-        .ok()?;
-    Some(Table { keywords, owners, patterns: RULES.iter().map(|_| OnceLock::new()).collect() })
-});
 
-/// Finds what the rules take for secrets, in order and apart; where two overlap they are one, named by the longer.
-pub(super) fn secrets(text: &str) -> Result<Vec<Found>, TooMuch> {
-    secrets_within(text, WORK_FOR_ANY.saturating_add(WORK_PER_BYTE.saturating_mul(text.len() as u64)))
-}
-
-fn secrets_within(text: &str, work: u64) -> Result<Vec<Found>, TooMuch> {
-    let table = TABLE.as_ref().ok_or(TooMuch)?;
-    let bytes = text.as_bytes();
-    let mut work = Work { left: work };
-    let mut found: Vec<(Range<usize>, usize)> = Vec::new();
-    let mut done = [const { 0..0 }; RULES.len()];
-    let mut walls: Option<Vec<Range<usize>>> = None;
-    for hit in table.keywords.find_overlapping_iter(bytes) {
-        let owners = table.owners.get(hit.pattern().as_usize()).map(Vec::as_slice).unwrap_or_default();
-        for &position in owners {
-            let (Some(rule), Some(pattern), Some(done)) =
-                (RULES.get(position), table.patterns.get(position), done.get_mut(position))
-            else {
-                return Err(TooMuch);
-            };
-            let at = hit.start();
-            if done.contains(&at) || (rule.edges != Edges::Open && !left_edge(bytes, at)) {
-                continue;
+    fn merge(&self, mut found: Vec<Hit>) -> Vec<Found> {
+        // By start; at one start the longest first, and of equals the rule that stands first in the table.
+        found.sort_by(|(a, rule_a), (b, rule_b)| {
+            a.start.cmp(&b.start).then(b.end.cmp(&a.end)).then(rule_a.cmp(rule_b))
+        });
+        let mut merged: Vec<(Range<usize>, usize, usize)> = Vec::new();
+        for (span, rule) in found {
+            let len = span.len();
+            match merged.last_mut() {
+                Some((last, named, longest)) if span.start < last.end => {
+                    last.end = last.end.max(span.end);
+                    if len > *longest {
+                        (*named, *longest) = (rule, len);
+                    }
+                }
+                _ => merged.push((span, rule, len)),
             }
-            // A bundle of certificates must not cost what as many keys would.
-            if matches!(rule.shape, Shape::KeyBlock) && !pem::is_header(bytes, at) {
-                continue;
-            }
-            // 1. A marker holds the name of a rule, and with it keywords. 2. A value in front of a marker must not reach
-            // into it, or a second run would find other ends than the first. So markers are walls.
-            let walls = walls.get_or_insert_with(|| marker::spans(text));
-            let Some(window) = window(bytes, at, rule, walls) else { continue };
-            work.spend(window.end - at)?;
-            let Some(secret) = apply(rule, pattern, bytes, at, window, &mut work)? else { continue };
-            *done = secret.clone();
-            found.push((on_boundaries(text, secret), position));
         }
+        let name = |rule: usize| self.rules.get(rule).map_or("unknown", |rule| rule.name);
+        merged.into_iter().map(|(span, rule, _)| Found { span, rule: name(rule) }).collect()
     }
-    Ok(merge(found))
 }
 
 /// What a rule may look at: from the last wall to the next, and no further than its reach.
@@ -117,7 +205,8 @@ fn window(bytes: &[u8], at: usize, rule: &Rule, walls: &[Range<usize>]) -> Optio
         None => bytes.len(),
     };
     let start = behind.checked_sub(1).and_then(|last| walls.get(last)).map_or(0, |wall| wall.end);
-    Some(start..limit.min(at.saturating_add(rule.reach)))
+    // A match that begins before its keyword must not begin before the wall.
+    (start <= at).then(|| start..limit.min(at.saturating_add(rule.back).saturating_add(rule.reach)))
 }
 
 fn apply(
@@ -147,10 +236,12 @@ fn apply(
     };
     let start = at + secret.start();
     let mut end = at + secret.end();
-    if rule.edges == Edges::Closed && bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
+    if matches!(rule.edges, Edges::Right | Edges::Closed)
+        && bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
+    {
         return Ok(None);
     }
-    if end == window.end && window.end == at.saturating_add(rule.reach) {
+    if end == window.end && window.end == at.saturating_add(rule.back).saturating_add(rule.reach) {
         // Longer than the rule's reach: what goes on in the same run is the secret still.
         let more = bytes.get(end..).unwrap_or_default().iter().take_while(|b| continues(**b)).count();
         work.spend(more)?;
@@ -167,7 +258,8 @@ fn apply(
     Ok(judge::is_secret(&candidate, rule.leave, rule.floor).then_some(start..end))
 }
 
-fn compile(source: &str) -> Option<Regex> {
+/// Compiles a rule: on bytes, ASCII only, anchored where it begins.
+pub(super) fn compile(source: &str) -> Option<Regex> {
     RegexBuilder::new(&format!(r"\A(?:{source})")).unicode(false).build().ok()
 }
 
@@ -215,36 +307,14 @@ fn on_boundaries(text: &str, span: Range<usize>) -> Range<usize> {
     start..end
 }
 
-fn merge(mut found: Vec<(Range<usize>, usize)>) -> Vec<Found> {
-    // By start; at one start the longest first, and of equals the rule that stands first in the table.
-    found.sort_by(|(a, rule_a), (b, rule_b)| {
-        a.start.cmp(&b.start).then(b.end.cmp(&a.end)).then(rule_a.cmp(rule_b))
-    });
-    let mut merged: Vec<(Range<usize>, usize, usize)> = Vec::new();
-    for (span, rule) in found {
-        let len = span.len();
-        match merged.last_mut() {
-            Some((last, named, longest)) if span.start < last.end => {
-                last.end = last.end.max(span.end);
-                if len > *longest {
-                    (*named, *longest) = (rule, len);
-                }
-            }
-            _ => merged.push((span, rule, len)),
-        }
-    }
-    let name = |rule: usize| RULES.get(rule).map_or("unknown", |rule| rule.name);
-    merged.into_iter().map(|(span, rule, _)| Found { span, rule: name(rule) }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_pattern_compiles_and_every_keyword_can_begin_its_match() {
-        assert!(TABLE.is_some());
-        for rule in RULES {
+        assert!(Table::built_in().is_some());
+        for rule in rules::built_in() {
             let Shape::Pattern(source) = rule.shape else { continue };
             assert!(compile(source).is_some(), "{}", rule.name);
         }
@@ -253,15 +323,17 @@ mod tests {
     #[test]
     fn a_text_that_asks_for_too_much_is_refused_and_the_cost_is_linear() {
         let near = "token: ".repeat(1000);
-        assert_eq!(secrets_within(&near, 10), Err(TooMuch));
-        assert_eq!(secrets_within(&near, u64::MAX), Ok(Vec::new()));
+        let within = |left| Table::built_in().unwrap().plain(&near, &mut Work { left });
+        assert_eq!(within(10), Err(TooMuch));
+        assert_eq!(within(u64::MAX), Ok(Vec::new()));
     }
 
     #[test]
     fn overlapping_finds_are_one_and_the_longest_names_it() {
-        let merged = merge(vec![(5..9, 1), (0..6, 0), (20..30, 3), (20..30, 2)]);
+        let table = Table::built_in().unwrap();
+        let merged = table.merge(vec![(5..9, 1), (0..6, 0), (20..30, 3), (20..30, 2)]);
         let spans: Vec<_> = merged.iter().map(|f| (f.span.clone(), f.rule)).collect();
-        assert_eq!(spans, [(0..9, RULES[0].name), (20..30, RULES[2].name)]);
+        assert_eq!(spans, [(0..9, table.rules[0].name), (20..30, table.rules[2].name)]);
     }
 
     #[test]

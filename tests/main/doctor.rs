@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-const CHECKS: [&str; 19] = [
+const CHECKS: [&str; 20] = [
     "binary",
     "hooks",
     "hooks-enabled",
@@ -22,6 +22,7 @@ const CHECKS: [&str; 19] = [
     "modes",
     "network",
     "space",
+    "redaction",
     "sqlite",
     "transcripts",
     "unwritten",

@@ -13,6 +13,7 @@ mod mcp;
 mod poison;
 mod power;
 mod recall;
+mod redaction;
 mod repair;
 mod retain;
 mod spool;
