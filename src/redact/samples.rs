@@ -254,8 +254,8 @@ pub const SAMPLES: &[Sample] = &[
         before: "azure ",
         secret: &[
             "jstXP6GNSTzRznE7KEoaxLOpEkko3o6iuaaObehm7PTaRFm6VLaBJHSkjmkLbMUmGpysVuEDfI3h",
-            "+AS",
-            "tEUM4dp==",
+            "+ASt",
+            "EUM4dp==",
         ],
         after: "",
         alike: &[&["+ASt"]],

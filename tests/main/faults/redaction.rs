@@ -6,7 +6,7 @@ mod samples;
 use crate::support::{Sandbox, Transcript};
 use samples::SAMPLES;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many secrets are planted, each drawn anew.
 const PLANTED: usize = 5000;
@@ -29,7 +29,11 @@ fn base64(bytes: &[u8]) -> String {
         bits[1..=part.len()].copy_from_slice(part);
         let bits = u32::from_be_bytes(bits);
         for n in 0..4 {
-            out.push(if n <= part.len() { char::from(digits[(bits >> (18 - 6 * n)) as usize & 63]) } else { '=' });
+            out.push(if n <= part.len() {
+                char::from(digits[(bits >> (18 - 6 * n)) as usize & 63])
+            } else {
+                '='
+            });
         }
     }
     out
@@ -65,11 +69,13 @@ fn plant(transcript: &mut Transcript, n: usize, whole: &str) -> &'static str {
             "env"
         }
         4 => {
-            transcript.says(&format!("GET https://harbor.example/login?q={}&next=1 gave 200", percent(whole)));
+            transcript
+                .says(&format!("GET https://harbor.example/login?q={}&next=1 gave 200", percent(whole)));
             "url"
         }
         5 => {
-            transcript.says(&format!("data: {}", base64(format!("# settings\n{whole}\nPORT=1\n").as_bytes())));
+            transcript
+                .says(&format!("data: {}", base64(format!("# settings\n{whole}\nPORT=1\n").as_bytes())));
             "base64"
         }
         6 => {
@@ -86,7 +92,11 @@ fn plant(transcript: &mut Transcript, n: usize, whole: &str) -> &'static str {
             "tool input"
         }
         9 => {
-            transcript.calls(&id, "Write", json!({"file_path": "/srv/app/conf", "content": format!("a\n{whole}\nb\n")}));
+            transcript.calls(
+                &id,
+                "Write",
+                json!({"file_path": "/srv/app/conf", "content": format!("a\n{whole}\nb\n")}),
+            );
             "tool input, a file"
         }
         10 => {
@@ -222,7 +232,9 @@ fn f65_no_secret_of_five_thousand_is_found_anywhere() {
     // A canary is looked up by its first letters: five thousand times all texts would take minutes.
     const HEAD: usize = 6;
     let mut by_head: std::collections::HashMap<&[u8], Vec<&Canary>> = std::collections::HashMap::new();
-    let known = |run: &str| run.len() < HEAD || ["YWxhZGRpbjpv", "ZGVwbG95Omg3", "AAAAAA"].iter().any(|k| run.starts_with(k));
+    let known = |run: &str| {
+        run.len() < HEAD || ["YWxhZGRpbjpv", "ZGVwbG95Omg3", "AAAAAA"].iter().any(|k| run.starts_with(k))
+    };
     for canary in canaries.iter().filter(|c| !known(&c.run)) {
         by_head.entry(&canary.run.as_bytes()[..HEAD]).or_default().push(canary);
     }
@@ -235,15 +247,22 @@ fn f65_no_secret_of_five_thousand_is_found_anywhere() {
             for at in 0..bytes.len().saturating_sub(HEAD - 1) {
                 for canary in by_head.get(&bytes[at..at + HEAD]).into_iter().flatten() {
                     if bytes[at..].starts_with(canary.run.as_bytes()) {
-                        let near = String::from_utf8_lossy(&bytes[at.saturating_sub(60)..(at + 80).min(bytes.len())]);
+                        let near = String::from_utf8_lossy(
+                            &bytes[at.saturating_sub(60)..(at + 80).min(bytes.len())],
+                        );
                         leaks.insert(format!("{} in {}: {near:?} ({place})", canary.rule, canary.carrier));
                     }
                 }
             }
         }
     }
-    let some: Vec<&String> = leaks.iter().take(40).collect();
-    assert!(leaks.is_empty(), "{} leaks:\n{some:#?}", leaks.len());
+    // Of each rule in each carrier one is enough to see why.
+    let mut by_kind: BTreeMap<&str, &str> = BTreeMap::new();
+    for leak in &leaks {
+        let (kind, near) = leak.split_once(": ").unwrap();
+        by_kind.insert(kind, near);
+    }
+    assert!(leaks.is_empty(), "{} leaks, {} kinds:\n{by_kind:#?}", leaks.len(), by_kind.len());
     // What was found is told by number only, and about as much as was planted.
     let redacted = sandbox.json(&["status"])["redacted"].clone();
     let total: u64 = redacted.as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
