@@ -109,6 +109,12 @@ pub fn unpack(packed: &[u8]) -> String {
     }
 }
 
+/// Is it an id of ours: this letter, `-`, 32 lower-case hex digits?
+pub fn is_ours(id: &str, letter: char) -> bool {
+    let digits = id.strip_prefix(letter).and_then(|rest| rest.strip_prefix('-'));
+    digits.is_some_and(|digits| bytes16(digits.as_bytes()).is_some())
+}
+
 /// Thirty-two lower-case hex digits as sixteen bytes.
 fn bytes16(digits: &[u8]) -> Option<[u8; 16]> {
     let nibble = |b: u8| match b {

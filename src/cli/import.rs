@@ -5,12 +5,11 @@ use super::output::{self, Paint};
 use super::{Exit, scope};
 use crate::config::{Home, Project, Settings};
 use crate::drain::{self, DrainError, Mode, Options, Outcome, Progress};
-use crate::store::Reader;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// Take in transcripts that are on disk already; returns when they are stored and searchable. Interrupted, it goes on where it stopped.
+/// Take in transcripts that are on disk already, or what `sinker export` wrote; returns when they are stored and searchable. Interrupted, it goes on where it stopped.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Transcripts, or folders with transcripts; without one, the host's own folder
@@ -38,10 +37,32 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         return Err(DrainError::NoSuchPath(missing.clone()).into());
     }
     let project = match &args.project {
-        Some(wanted) => Some(given(home, wanted)?),
+        Some(wanted) => Some(scope::whole(home, Some(wanted))?),
         None => None,
     };
-    let outcome = import(home, args, paths, project)?;
+    let (exports, paths) = exports(paths)?;
+    let mut outcome = Outcome::default();
+    for path in &exports {
+        if project.is_some() {
+            return Err(Failure::new(format!(
+                "{} is an export: its sessions keep their projects",
+                path.display()
+            ))
+            .hint("sinker import FILE, without --project")
+            .exit(Exit::Usage));
+        }
+        add(&mut outcome, &drain::order(home, "load", &serde_json::json!({ "path": path }))?);
+    }
+    if !paths.is_empty() && outcome.error.is_none() {
+        let other = import(home, args, paths, project)?;
+        outcome = Outcome {
+            files: outcome.files + other.files,
+            observations: outcome.observations + other.observations,
+            documents: outcome.documents + other.documents,
+            odd: outcome.odd + other.odd,
+            ..other
+        };
+    }
     if args.json {
         output::json(&outcome);
     } else {
@@ -102,15 +123,35 @@ fn import(
     }
 }
 
-fn given(home: &Home, wanted: &str) -> Result<Project, Failure> {
-    let id = scope::project(home, Some(wanted))?;
-    let known = Reader::open(home).ok().and_then(|s| s.projects().ok()).unwrap_or_default();
-    let known = known.into_iter().find(|p| p.id == id);
-    let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
-    Ok(match known {
-        Some(p) => Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() },
-        None => Project { name, remote: None, root: PathBuf::from(wanted), id },
-    })
+/// Exports among the paths, and the others. Errors: an export of a newer version.
+fn exports(paths: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    let (mut exports, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        match drain::export_head(&path) {
+            Some(head) if head.sinker_export > drain::EXPORT_FORMAT => {
+                let what = format!(
+                    "{} is an export of format {}, newer than this version knows",
+                    path.display(),
+                    head.sinker_export
+                );
+                return Err(Failure::new(what)
+                    .hint("update Sinker; nothing was changed")
+                    .exit(Exit::Refused));
+            }
+            // The drainer that takes it in follows no link.
+            Some(_) => exports.push(path.canonicalize().unwrap_or(path)),
+            None => others.push(path),
+        }
+    }
+    Ok((exports, others))
+}
+
+fn add(outcome: &mut Outcome, reply: &drain::Reply) {
+    outcome.files += reply.files;
+    outcome.observations += reply.observations;
+    outcome.documents += reply.documents;
+    outcome.odd += reply.odd;
+    outcome.error.clone_from(&reply.error);
 }
 
 fn bar(json: bool) -> ProgressBar {

@@ -5,12 +5,14 @@ mod demo;
 mod doctor;
 mod drain;
 mod exit;
+mod export;
 mod forget;
 mod import;
 mod index;
 mod inspect;
 mod install;
 mod mcp;
+mod note;
 mod output;
 mod project;
 mod redact;
@@ -59,10 +61,14 @@ enum Command {
     Timeline(timeline::Args),
     /// List sessions
     Sessions(sessions::Args),
+    /// Keep a note
+    Note(note::Args),
     /// Show whether everything is stored and searchable
     Status(status::Args),
     /// Take in transcripts that are on disk already
     Import(import::Args),
+    /// Write what is stored as JSON lines, for `sinker import`
+    Export(export::Args),
     /// Bring spool and transcripts into the store and publish the index
     Drain(drain::Args),
     /// List what is stored, row by row
@@ -142,8 +148,10 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Show(args) => show::run(home, &args),
         Command::Timeline(args) => timeline::run(home, &args),
         Command::Sessions(args) => sessions::run(home, &args),
+        Command::Note(args) => note::run(home, &args),
         Command::Status(args) => status::run(home, &args),
         Command::Import(args) => import::run(home, &args),
+        Command::Export(args) => export::run(home, &args),
         Command::Inspect(args) => inspect::run(home, &args),
         Command::Forget(args) => forget::run(home, &args),
         Command::Retain(args) => retain::run(home, &args),

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::exit::Failure;
-use crate::config::{self, Home, Secret};
+use crate::config::{self, Home, Project, Secret};
 use crate::store::{ProjectRow, Reader, StoreError};
 use std::path::Path;
 
@@ -21,6 +21,31 @@ pub(super) fn project(home: &Home, wanted: Option<&str>) -> Result<String, Failu
         }
         Some(wanted) => named(home, wanted, &known),
     }
+}
+
+/// The project named by `wanted` with all that is known of it; without one, that of the working directory. Errors: as [`project`].
+pub(super) fn whole(home: &Home, wanted: Option<&str>) -> Result<Project, Failure> {
+    let here = match wanted {
+        None => std::env::current_dir().ok(),
+        Some(wanted) if wanted.contains('/') || Path::new(wanted).is_dir() => {
+            std::path::absolute(wanted).ok()
+        }
+        Some(_) => None,
+    };
+    let id = project(home, wanted)?;
+    let known = Reader::open(home).ok().and_then(|s| s.projects().ok()).unwrap_or_default();
+    if let Some(p) = known.into_iter().find(|p| p.id == id) {
+        return Ok(Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() });
+    }
+    if let Some(here) = here {
+        let secret = Secret::open(home).map_err(|e| Failure::new(e.to_string()))?;
+        let found = config::identify(&here, &secret);
+        if found.id == id {
+            return Ok(found);
+        }
+    }
+    let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
+    Ok(Project { name, remote: None, root: wanted.unwrap_or_default().into(), id })
 }
 
 fn of_directory(home: &Home, directory: &Path) -> Result<String, Failure> {

@@ -6,11 +6,12 @@
 
 use super::{Home, Secret};
 use crate::{fs, id};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A project: its id, the name a person uses, and where it was seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     /// `<name>-<10 hex>`.
     pub id: String,

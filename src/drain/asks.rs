@@ -9,7 +9,7 @@ use super::run::start;
 use super::{DrainError, Lock, Reply, figures, prepare};
 use crate::config::{Home, RetainRule, Secret};
 use crate::redact::{Redactor, Report};
-use crate::store::{Reader, Store, StoreError};
+use crate::store::{Noted, Reader, Store, StoreError};
 use crate::{clock, fs, id, index, store};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -27,6 +27,10 @@ pub(super) enum Ask {
     Retain(Limits),
     /// Keep documents from that, or let them go again.
     Pin(Pins),
+    /// Keep a note, or another revision of one.
+    Note(store::Note),
+    /// Take an export in.
+    Load(Load),
 }
 
 /// The rules in force when it was asked.
@@ -40,6 +44,13 @@ pub(super) struct Limits {
 pub(super) struct Pins {
     ids: Vec<String>,
     pinned: bool,
+}
+
+/// An export that is to be taken in.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Load {
+    /// The file.
+    pub path: std::path::PathBuf,
 }
 
 /// What an ask did, and what has to follow.
@@ -60,6 +71,8 @@ impl Ask {
             "rescan" => Ok(Ask::Rescan),
             "retain" => read(what).map(Ask::Retain),
             "pin" => read(what).map(Ask::Pin),
+            "load" => read(what).map(Ask::Load),
+            "note" => read(what).and_then(sound).map(Ask::Note),
             _ => return None,
         })
     }
@@ -97,8 +110,29 @@ impl Ask {
                 store.scrub(home)?;
                 Ok(Done { reply: Reply { redacted, ..Reply::default() }, scrub: true })
             }
+            Ask::Load(load) => {
+                let reply = super::load::load(home, store, redactor, &load.path, &mut terms)?;
+                Ok(Done { reply, scrub: false })
+            }
+            Ask::Note(note) => {
+                let mut write = store.begin()?;
+                let noted = write.note(note)?;
+                write.commit()?;
+                let mut reply = Reply::default();
+                match noted {
+                    Noted::Kept(id) => reply.id = Some(id),
+                    Noted::Absent => reply.error = Some(format!("there is no note {}", note.id)),
+                    Noted::Forgotten => reply.error = Some("this note was forgotten".to_owned()),
+                }
+                Ok(Done { reply, scrub: false })
+            }
         }
     }
+}
+
+/// A note that a row of ours can hold.
+fn sound(note: store::Note) -> Result<store::Note, String> {
+    if note.is_sound() { Ok(note) } else { Err("the command is no note".to_owned()) }
 }
 
 /// The terms of the index, as the store's profiles hold them.

@@ -50,7 +50,7 @@ pub fn ask(
         let what = format!("{} is not UTF-8; it can be imported when no drainer runs", path.display());
         return Err(DrainError::Start(what));
     }
-    wait(home, publish(home, verb, paths, project, serde_json::Value::Null)?)
+    Ok(wait(home, publish(home, verb, paths, project, serde_json::Value::Null)?, None)?.answer())
 }
 
 /// Does to the store what a verb asks for: here, when no drainer runs, else by the drainer that holds the lock.
@@ -62,28 +62,65 @@ pub fn order(home: &Home, verb: &str, what: &serde_json::Value) -> Result<Reply,
             Err(DrainError::Locked(_)) => {}
             done => return done,
         }
-        if let Some(reply) = wait(home, publish(home, verb, Vec::new(), None, what.clone())?)? {
+        if let Some(reply) = ask_for(home, verb, what, None)?.answer() {
             return Ok(reply);
         }
     }
 }
 
-/// Waits for the answer to a command. `Ok(None)`: the drainer left before it took the command, which is then taken back.
-fn wait(home: &Home, (id, published): (String, PathBuf)) -> Result<Option<Reply>, DrainError> {
+/// What waiting for an answer came to.
+pub(super) enum Waited {
+    /// It was done.
+    Answered(Box<Reply>),
+    /// The drainer left before it took the command, which was taken back.
+    TakenBack,
+    /// The command stands; nobody has patience for the answer.
+    Waits,
+}
+
+impl Waited {
+    fn answer(self) -> Option<Reply> {
+        match self {
+            Self::Answered(reply) => Some(*reply),
+            Self::TakenBack | Self::Waits => None,
+        }
+    }
+}
+
+/// Publishes what the store is asked for, and waits for the answer, at most so long.
+pub(super) fn ask_for(
+    home: &Home,
+    verb: &str,
+    what: &serde_json::Value,
+    patience: Option<Duration>,
+) -> Result<Waited, DrainError> {
+    wait(home, publish(home, verb, Vec::new(), None, what.clone())?, patience)
+}
+
+/// Waits for the answer to a command.
+fn wait(
+    home: &Home,
+    (id, published): (String, PathBuf),
+    patience: Option<Duration>,
+) -> Result<Waited, DrainError> {
+    let watch = clock::Stopwatch::start();
     let answer = reply_path(home, &id);
     let mut alone = 0;
     let (_keep, never) = crossbeam_channel::bounded::<()>(1);
     loop {
         if let Ok(Some(bytes)) = fs::read_small(&answer, 64 * 1024) {
             fs::remove(&answer)?;
-            return Ok(Some(serde_json::from_slice(&bytes).unwrap_or_default()));
+            return Ok(Waited::Answered(serde_json::from_slice(&bytes).unwrap_or_default()));
         }
         alone = if lock::is_held(home) { 0 } else { alone + 1 };
         if alone > 10 {
             let claimed = home.spool_cur().join(published.file_name().unwrap_or_default());
             fs::remove(&published)?;
             fs::remove(&claimed)?;
-            return Ok(None);
+            return Ok(Waited::TakenBack);
+        }
+        if patience.is_some_and(|limit| watch.left(limit).is_zero()) {
+            return Ok(Waited::Waits);
         }
         never.recv_timeout(Duration::from_millis(50)).ok();
     }

@@ -26,6 +26,8 @@ const LEFTOVER_AGE_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Units: milliseconds.
 const LAUNCHES_AGE_MS: i64 = 60 * 60 * 1000;
+/// Units: milliseconds.
+const REPLIES_AGE_MS: i64 = 24 * 60 * 60 * 1000;
 /// The host removes its transcripts after a month. Units: milliseconds.
 const SHOWN_AGE_MS: i64 = 90 * 24 * 60 * 60 * 1000;
 /// Behind an event the host may write for a while; an entry that has waited longer needs no second look. Units: milliseconds.
@@ -130,7 +132,12 @@ impl Drainer {
         let home = &self.options.home;
         let pointers = spool::sweep_tmp(home);
         // A launch waits ten minutes for its subagent; a session that nobody has resumed for so long is told anew.
-        let records = [(home.launches(), LAUNCHES_AGE_MS), (home.shown(), SHOWN_AGE_MS)];
+        // An answer that nobody waited for lies there for ever.
+        let records = [
+            (home.launches(), LAUNCHES_AGE_MS),
+            (home.shown(), SHOWN_AGE_MS),
+            (home.replies(), REPLIES_AGE_MS),
+        ];
         let records = records.map(|(dir, age_ms)| match fs::remove_leftovers(&dir, age_ms, |_| true) {
             Err(error) if !error.is_missing() => Err(error),
             _ => Ok(0),

@@ -124,7 +124,12 @@ fn described(tool: tools::Tool) -> Tool {
         Value::Object(schema) => schema,
         _ => Map::new(),
     };
-    let hints = ToolAnnotations::with_title(tool.title).read_only(true).idempotent(true).open_world(false);
+    let hints = ToolAnnotations::with_title(tool.title)
+        .read_only(tool.reads)
+        // What an edit replaces stays as a revision.
+        .destructive(false)
+        .idempotent(true)
+        .open_world(false);
     Tool::new(tool.name, tool.description, schema).with_title(tool.title).with_annotations(hints)
 }
 

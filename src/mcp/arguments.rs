@@ -92,6 +92,16 @@ pub(super) struct Status {
     pub session: Option<String>,
 }
 
+/// Arguments of `memory_save`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(super) struct Save {
+    pub text: String,
+    pub project: Option<String>,
+    pub files: Option<Vec<String>>,
+    /// The note that is edited.
+    pub id: Option<String>,
+}
+
 /// Kinds of documents.
 pub(super) const KINDS: [&str; 7] =
     ["observation", "outcome", "checkpoint", "session-summary", "claim", "note", "work"];

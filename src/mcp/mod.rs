@@ -3,20 +3,21 @@
 //! ```text
 //! stdin ─▶ lines     bounded, one JSON object a line; what is no request for us is answered or dropped here
 //!       ─▶ adapter   the SDK and the async runtime: nothing of either is used in another file
-//!       ─▶ tools     memory_search, memory_timeline, memory_get, memory_status: plain functions of arguments
+//!       ─▶ tools     memory_search, memory_timeline, memory_get, memory_save, memory_status: plain functions of arguments
 //!       ─▶ page      whole entries within the bound of an answer, cleaned, inside a fence of ours (D14)
 //! ```
 //!
 //! It reads the published index through [`crate::recall`], which is opened for each call, so a newer one is noticed by itself; and the store's
 //! read-only `Reader` for what the index does not hold: the whole of a long text, the neighbours of a document, and how far a session is
-//! stored. It starts no drainer, opens no connection, waits for no lock longer than an answer may take, and writes nothing but its log and a
-//! note for the drainer when it meets damage.
+//! stored. It starts no drainer, opens no connection, waits for no lock longer than an answer may take, and writes nothing but its log, a
+//! word for the drainer when it meets damage, and what `memory_save` is given: through [`crate::drain`], as the command `note` does.
 
 mod adapter;
 mod arguments;
 mod get;
 mod lines;
 mod page;
+mod save;
 mod search;
 mod status;
 mod timeline;

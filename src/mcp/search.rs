@@ -5,7 +5,7 @@ use super::arguments::{self, KINDS, SPEAKERS, Scope, Search};
 use super::page::{Page, cut};
 use super::tools::{self, OWN_LIMIT, Trouble};
 use crate::clock;
-use crate::config::{self, ProjectMap, Secret};
+use crate::config::{self, Project, ProjectMap, Secret};
 use crate::recall::{self, Ask, Deadline, Hit, Line};
 use crate::store::{ProjectRow, Reader, StoreError};
 use serde_json::{Map, Value};
@@ -92,6 +92,17 @@ pub(super) fn project(memory: &Memory, scope: &Scope, secret: &Secret) -> Result
     let names: Vec<String> = known.iter().take(20).map(|p| recall::clean(&p.name)).collect();
     let what = format!("no project has this name or id; known are, the latest first: {}", names.join(", "));
     Err(Trouble::Arguments(cut(&what, 600)))
+}
+
+/// The project of a scope that names one at most, with all that is known of it. Errors: as [`project`].
+pub(super) fn whole_project(memory: &Memory, scope: &Scope, secret: &Secret) -> Result<Project, Trouble> {
+    let id = project(memory, scope, secret)?.unwrap_or_default();
+    let known = store(memory).and_then(|store| Ok(store.projects()?)).unwrap_or_default();
+    if let Some(p) = known.into_iter().find(|p| p.id == id) {
+        return Ok(Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() });
+    }
+    let directory = memory.directory.join(scope.project.as_deref().unwrap_or_default());
+    Ok(Project { id, ..config::identify(&directory, secret) })
 }
 
 fn of_directory(memory: &Memory, directory: &Path, secret: &Secret) -> String {

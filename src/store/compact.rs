@@ -60,6 +60,9 @@ pub(super) const OBSERVATION: i64 = 0;
 /// See [`OBSERVATION`].
 pub(super) const OUTCOME: i64 = 1;
 
+/// See [`OBSERVATION`].
+pub(super) const NOTE: i64 = 6;
+
 /// Speakers by number, the empty one for derived documents. A number is never given to another.
 const SPEAKERS: [&str; 7] = ["", "assistant", "tool", "user", "agent", "host", "web"];
 /// [`SPEAKERS`] by name, for statements.

@@ -426,7 +426,7 @@ impl Write<'_> {
 
 impl Observation {
     /// What is kept beside the parts, in one body with them.
-    fn beside(&self) -> Beside<'_> {
+    pub(super) fn beside(&self) -> Beside<'_> {
         Beside {
             parent: self.parent.as_deref().map(Into::into),
             message: self.message.as_deref().map(Into::into),

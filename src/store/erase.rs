@@ -253,8 +253,9 @@ impl Store {
                 for session in emptied {
                     write.erase_session(session)?;
                 }
-                write.erase_empty_projects()?;
             }
+            write.close_rooms()?;
+            write.erase_empty_projects()?;
             write.derive(terms)?;
             write.commit()?;
         }

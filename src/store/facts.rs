@@ -70,7 +70,7 @@ impl Write<'_> {
     }
 
     /// The number of a path that a tool touched.
-    fn path(&self, path: &str) -> Result<i64, StoreError> {
+    pub(super) fn path(&self, path: &str) -> Result<i64, StoreError> {
         let mut query = self.transaction.prepare_cached("SELECT n FROM paths WHERE path = ?1")?;
         if let Some(n) = query.query_row([path], |row| row.get(0)).optional()? {
             return Ok(n);

@@ -61,7 +61,7 @@ impl Reader {
     /// The id that a beginning of one stands for; `None` when it fits none, or several.
     pub fn session_id(&self, beginning: &str) -> Result<Option<String>, StoreError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT id FROM sessions WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id LIMIT 2",
+            "SELECT id FROM sessions WHERE id >= ?1 AND id < ?1 || '~' AND host <> 'sinker' ORDER BY id LIMIT 2",
         )?;
         let found: Vec<String> = query.query_map([beginning], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(match found.as_slice() {
@@ -77,7 +77,7 @@ impl Reader {
                (SELECT count(*) FROM links l WHERE l.session = s.n),
                (SELECT coalesce(sum(f.offset), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n),
                (SELECT coalesce(sum(f.size), 0) FROM files f JOIN file_sessions fs ON fs.file = f.n WHERE fs.session = s.n)
-             FROM sessions s WHERE (?1 IS NULL OR s.project = ?1) AND (?2 IS NULL OR s.id = ?2) ORDER BY s.last_ms DESC, s.id",
+             FROM sessions s WHERE s.host <> 'sinker' AND (?1 IS NULL OR s.project = ?1) AND (?2 IS NULL OR s.id = ?2) ORDER BY s.last_ms DESC, s.id",
         )?;
         let rows = query.query_map([project, id], |row| {
             Ok(SessionRow {
@@ -111,7 +111,7 @@ impl Reader {
     pub fn projects(&self) -> Result<Vec<ProjectRow>, StoreError> {
         let mut query = self.connection.prepare_cached(
             "SELECT p.id, p.name, p.remote, p.directory, count(s.n), max(s.last_ms) FROM projects p
-             LEFT JOIN sessions s ON s.project = p.id GROUP BY p.id ORDER BY max(s.last_ms) DESC, p.id",
+             LEFT JOIN sessions s ON s.project = p.id AND s.host <> 'sinker' GROUP BY p.id ORDER BY max(s.last_ms) DESC, p.id",
         )?;
         let rows = query.query_map([], |row| {
             Ok(ProjectRow {
@@ -149,6 +149,43 @@ impl Reader {
         Ok(self.connection.busy_timeout(limit)?)
     }
 
+    /// The newest outcomes and notes up to a time, newest first.
+    fn newest(&self, project: Option<&str>, upto_ms: i64, limit: i64) -> Result<Vec<Document>, StoreError> {
+        let mut found = Vec::new();
+        // Each kind has an index of its own.
+        for kind in ["1", "6"] {
+            let filter = format!(
+                "d.kind = {kind} AND (?1 IS NULL OR s.project = ?1) AND d.time_ms <= ?2 ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3"
+            );
+            found.extend(self.documents(&filter, params![project, upto_ms, limit])?);
+        }
+        found.sort_by_key(|d| std::cmp::Reverse((d.time_ms, d.row.seq)));
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    /// What was done, and noted, in a project before and after a note of it.
+    fn around_note(
+        &self,
+        project: &str,
+        ms: i64,
+        (before, after): (i64, i64),
+    ) -> Result<Vec<Document>, StoreError> {
+        let mut later = Vec::new();
+        for kind in ["1", "6"] {
+            let filter = format!(
+                "d.kind = {kind} AND s.project = ?1 AND d.time_ms > ?2 ORDER BY d.time_ms, d.seq LIMIT ?3"
+            );
+            later.extend(self.documents(&filter, params![project, ms, after])?);
+        }
+        later.sort_by_key(|d| (d.time_ms, d.row.seq));
+        later.truncate(usize::try_from(after).unwrap_or(usize::MAX));
+        let mut found = self.newest(Some(project), ms, before)?;
+        found.reverse();
+        found.extend(later);
+        Ok(found)
+    }
+
     /// A timeline, oldest first, at most `limit` documents. Empty when what it is taken of is not known.
     pub fn timeline(&self, of: &Timeline, limit: usize) -> Result<Vec<Document>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -157,6 +194,9 @@ impl Reader {
                 let Some(document) = self.document(id)? else { return Ok(Vec::new()) };
                 let (session, ms) = (document.row.session, document.time_ms.unwrap_or(0));
                 let half = limit / 2;
+                if document.row.kind == "note" {
+                    return self.around_note(&document.row.project, ms, (limit - half, half));
+                }
                 let mut before = self.documents(
                     "d.n IN (SELECT document FROM links WHERE session = (SELECT n FROM sessions WHERE id = ?1)) AND d.time_ms <= ?2 ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
                     params![session, ms, limit - half],
@@ -184,10 +224,7 @@ impl Reader {
                     params![path, tail, limit],
                 )?
             }
-            Timeline::Newest(project) => self.documents(
-                "d.kind = 1 AND (?1 IS NULL OR s.project = ?1) ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?2",
-                params![project, limit],
-            )?,
+            Timeline::Newest(project) => self.newest(project.as_deref(), i64::MAX, limit)?,
         };
         found.reverse();
         Ok(found)

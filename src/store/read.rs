@@ -132,7 +132,7 @@ fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     Ok(DocumentRow {
         id: row.get::<_, Id>(0)?.text(),
         kind: compact::kind_name(row.get(1)?).to_owned(),
-        session: row.get(2)?,
+        session: if row.get::<_, i64>(1)? == compact::NOTE { String::new() } else { row.get(2)? },
         project: row.get(3)?,
         speaker: compact::speaker_name(row.get(4)?).to_owned(),
         time: shown.or(row.get(5)?),
@@ -213,9 +213,11 @@ impl Reader {
             observations: total("observations")?,
             turns: total("turns")?,
             seq: total("seq")?,
-            sessions: self
-                .connection
-                .query_row("SELECT count(*) FROM sessions", [], |row| unsigned(row, 0))?,
+            sessions: self.connection.query_row(
+                "SELECT count(*) FROM sessions WHERE host <> 'sinker'",
+                [],
+                |row| unsigned(row, 0),
+            )?,
         })
     }
 
@@ -427,7 +429,8 @@ impl Reader {
         let (n, session): (i64, i64) = (row.get(column(0))?, row.get(column(1))?);
         let shown = document_row(row)?;
         let observation = shown.kind == "observation";
-        let (blocks, beside, fields) = if observation {
+        let is_note = shown.kind == "note";
+        let (blocks, beside, fields) = if observation || is_note {
             let (mut blocks, beside) =
                 whole_of(&self.packs.body(&self.connection, Place::read(row, column(9))?)?)?;
             self.put_outputs(n, &mut blocks)?;
@@ -452,7 +455,8 @@ impl Reader {
         } else {
             "SELECT s.id FROM document_sessions l JOIN sessions s ON s.n = l.session WHERE l.document = ?1 ORDER BY s.id"
         };
-        let mut sessions = vec![shown.session.clone()];
+        // A note belongs to a project only.
+        let mut sessions: Vec<String> = (!is_note).then(|| shown.session.clone()).into_iter().collect();
         sessions.extend(self.column(holders, n)?.into_iter().filter(|s| *s != shown.session));
         let profile = match shown.kind.as_str() {
             "session" => stored_profile(&self.connection, session)?.unwrap_or_default(),

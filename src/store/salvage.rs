@@ -16,6 +16,7 @@ use super::{Reader, StoreError, Write};
 use crate::config::Project;
 use crate::id;
 use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,13 +38,21 @@ pub struct Salvage {
 /// Read at once; a page that cannot be read costs its neighbours nothing, since they are then read one by one.
 const CHUNK: i64 = 200;
 
-struct OldSession {
-    n: i64,
-    facts: SessionFacts,
+/// What [`old_session`] reads.
+pub(super) const SESSION_COLUMNS: &str = "s.n, s.id, s.host, s.started, s.started_ms, s.last, s.last_ms, s.cwd, s.branch, s.version,
+   s.title, s.title_given, s.title_ms, s.title_at, s.ended, s.reason, s.trigger,
+   p.id, p.name, p.remote, p.directory, s.cwd_ms, s.branch_ms, s.version_ms, s.claim, s.claim_ms, s.claim_directory";
+
+/// A session as its row says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OldSession {
+    #[serde(skip)]
+    pub(super) n: i64,
+    pub(super) facts: SessionFacts,
     title: Option<(String, i64, i64, i64)>,
     ended: Option<(String, String)>,
     trigger: Option<String>,
-    project: Option<Project>,
+    pub(super) project: Option<Project>,
     /// Who said so, when, and the directory.
     claim: (i64, i64, String),
 }
@@ -97,6 +106,7 @@ impl Salvage {
                 }
             }
         }
+        self.notes(write, self.after, upto)?;
         self.after = upto;
         Ok(true)
     }
@@ -123,29 +133,35 @@ impl Salvage {
         Ok(())
     }
 
-    fn sessions(&mut self, write: &mut Write<'_>) -> Result<(), StoreError> {
-        for old in self.old_sessions() {
-            let Some(n) = write.session(&old.facts)? else { continue };
-            // A title drawn from a summary is drawn again.
-            if let Some((title, given, ms, at)) = old.title
-                && given > 0
-            {
-                write.title(n, &title, given == 2, (ms, u64::try_from(at).unwrap_or(0)))?;
-            }
-            if let Some((time, reason)) = old.ended {
-                write.session_ended(n, Some((&time, &reason)))?;
-            }
-            if let Some(trigger) = old.trigger {
-                write.session_trigger(n, &trigger)?;
-            }
-            if let Some(project) = old.project {
-                let (by, ms, directory) = &old.claim;
-                let claim = Claim { by: Claimant::of(*by), ms: *ms, directory };
-                if write.claims(n, claim)? {
-                    write.assign_project(n, claim, None, &project)?;
+    /// Notes whose rows lie in a range, with their older revisions.
+    fn notes(&mut self, write: &mut Write<'_>, after: i64, upto: i64) -> Result<(), StoreError> {
+        let mut found = Vec::new();
+        match self.reader.whole_notes(after, upto) {
+            Ok(notes) => found = notes,
+            Err(_) => {
+                for n in after..upto {
+                    match self.reader.whole_notes(n, n + 1) {
+                        Ok(notes) => found.extend(notes),
+                        // A row that nothing can be read of was counted with the observations.
+                        Err(_) => self.unreadable += u64::from(self.observations(n, n + 1).is_ok()),
+                    }
                 }
             }
-            self.sessions.insert(old.n, n);
+        }
+        for (room, note, older) in found {
+            match self.sessions.get(&room) {
+                Some(room) => write.whole_note(*room, &note, older)?,
+                None => self.unreadable += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn sessions(&mut self, write: &mut Write<'_>) -> Result<(), StoreError> {
+        for old in self.old_sessions() {
+            if let Some(n) = write.old_session(&old)? {
+                self.sessions.insert(old.n, n);
+            }
         }
         Ok(())
     }
@@ -155,10 +171,7 @@ impl Salvage {
         let mut found = BTreeMap::new();
         for order in ["ASC", "DESC"] {
             let sql = format!(
-                "SELECT s.n, s.id, s.host, s.started, s.started_ms, s.last, s.last_ms, s.cwd, s.branch, s.version,
-                   s.title, s.title_given, s.title_ms, s.title_at, s.ended, s.reason, s.trigger,
-                   p.id, p.name, p.remote, p.directory, s.cwd_ms, s.branch_ms, s.version_ms, s.claim, s.claim_ms, s.claim_directory
-                 FROM sessions s LEFT JOIN projects p ON p.id = s.project ORDER BY s.n {order}"
+                "SELECT {SESSION_COLUMNS} FROM sessions s LEFT JOIN projects p ON p.id = s.project ORDER BY s.n {order}"
             );
             let Ok(mut query) = self.reader.connection.prepare(&sql) else { continue };
             let Ok(mut rows) = query.query([]) else { continue };
@@ -246,7 +259,7 @@ impl Salvage {
         let mut rows = query.query(params![after, upto, compact::OBSERVATION])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let Ok(observation) = self.observation(row) else {
+            let Ok(observation) = self.reader.stored_observation(row) else {
                 found.push(None);
                 continue;
             };
@@ -270,10 +283,39 @@ impl Salvage {
         }
         Ok(found)
     }
+}
 
+impl Write<'_> {
+    /// Puts a session with all that is known of it. `None`: it was forgotten.
+    pub(super) fn old_session(&mut self, old: &OldSession) -> Result<Option<i64>, StoreError> {
+        let Some(n) = self.session(&old.facts)? else { return Ok(None) };
+        // A title drawn from a summary is drawn again.
+        if let Some((title, given, ms, at)) = &old.title
+            && *given > 0
+        {
+            self.title(n, title, *given == 2, (*ms, u64::try_from(*at).unwrap_or(0)))?;
+        }
+        if let Some((time, reason)) = &old.ended {
+            self.session_ended(n, Some((time, reason)))?;
+        }
+        if let Some(trigger) = &old.trigger {
+            self.session_trigger(n, trigger)?;
+        }
+        if let Some(project) = &old.project {
+            let (by, ms, directory) = &old.claim;
+            let claim = Claim { by: Claimant::of(*by), ms: *ms, directory };
+            if self.claims(n, claim)? {
+                self.assign_project(n, claim, None, project)?;
+            }
+        }
+        Ok(Some(n))
+    }
+}
+
+impl Reader {
     /// Reads a row; its content must be what its hash says.
-    fn observation(&self, row: &Row<'_>) -> Result<Observation, StoreError> {
-        let body = self.reader.packs.body(&self.reader.connection, Place::read(row, 9)?)?;
+    pub(super) fn stored_observation(&self, row: &Row<'_>) -> Result<Observation, StoreError> {
+        let body = self.packs.body(&self.connection, Place::read(row, 9)?)?;
         let (blocks, beside) = whole_of(&body)?;
         let json = serde_json::to_vec(&blocks).map_err(|e| not_ours(&e))?;
         if compact::short_hash(&id::sha256(&json)) != row.get::<_, i64>(8)? {
@@ -326,7 +368,7 @@ fn dated(row: &Row<'_>, text: usize, ms: usize) -> rusqlite::Result<Option<Dated
     Ok(text.zip(ms).map(|(text, ms)| Dated { ms, text }))
 }
 
-fn old_session(row: &Row<'_>) -> rusqlite::Result<OldSession> {
+pub(super) fn old_session(row: &Row<'_>) -> rusqlite::Result<OldSession> {
     let project: Option<String> = row.get(17)?;
     let title: Option<String> = row.get(10)?;
     let ended: Option<String> = row.get(14)?;

@@ -153,4 +153,6 @@ const V3: &str = "
 INSERT INTO meta VALUES ('ledger', 0), ('rules', 0), ('retained', 0);
 -- What `retain` leaves alone.
 CREATE TABLE pinned (document INTEGER PRIMARY KEY);
+-- Notes of a project; and the newest of all.
+CREATE INDEX documents_notes ON documents (session, time_ms) WHERE kind = 6;
 ";

@@ -55,6 +55,10 @@ impl Reader {
             let going: BTreeSet<String> = found.doomed.sessions.iter().cloned().collect();
             self.select_documents(criteria, &going, &mut found)?;
         }
+        // A project takes its notes with it; no session holds them.
+        if whole && criteria.before_ms.is_none() && criteria.sessions.is_empty() {
+            found.doomed.documents.extend(self.notes_of(&criteria.projects)?);
+        }
         self.complete(&mut found)?;
         Ok(found)
     }
@@ -91,7 +95,9 @@ impl Reader {
 
     /// Sessions that go as a whole: all that were named, or of those the ones that ended before the time.
     fn whole_sessions(&self, criteria: &Criteria) -> Result<Vec<String>, StoreError> {
-        let mut query = self.connection.prepare("SELECT id, project, last_ms FROM sessions ORDER BY id")?;
+        let mut query = self
+            .connection
+            .prepare("SELECT id, project, last_ms FROM sessions WHERE host <> 'sinker' ORDER BY id")?;
         let mut rows = query.query([])?;
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
@@ -124,10 +130,14 @@ impl Reader {
             "d.kind IN (0, ?1) AND (?2 IS NULL OR d.speaker = ?2) AND (d.time_ms < ?3 OR (d.time_ms IS NULL AND ?3 = ?4)) ORDER BY d.n",
             params![compact::kind("note"), speaker, before, i64::MAX],
             |document| {
-                let held = document.sessions.iter().any(|id| criteria.is_of_session(id));
+                // A note is held by no session.
+                let is_note = document.sessions.is_empty();
+                let held = (is_note && criteria.sessions.is_empty())
+                    || document.sessions.iter().any(|id| criteria.is_of_session(id));
                 let of_project =
                     criteria.projects.is_empty() || criteria.projects.contains(&document.row.project);
-                if !held || !of_project || document.sessions.iter().all(|id| going.contains(id)) {
+                let goes = !is_note && document.sessions.iter().all(|id| going.contains(id));
+                if !held || !of_project || goes {
                     return true;
                 }
                 let hit = match &needle {

@@ -1,13 +1,15 @@
 //! Sessions, projects and compaction boundaries.
 
 use super::documents::position;
+use super::notes::{OURS, ROOM};
 use super::{StoreError, Write};
 use crate::config::Project;
 use crate::ledger::Mark;
 use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
 /// A text with the time of the record that says it. Units: milliseconds; extreme for a record without a time.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Dated {
     /// The time.
     pub ms: i64,
@@ -36,7 +38,7 @@ impl Dated {
 }
 
 /// What records or an event say about their session; `None` says nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionFacts {
     /// The host's session id.
     pub id: String,
@@ -121,7 +123,9 @@ impl Write<'_> {
     /// Finds or makes a session's row, and takes over what is new. Returns its number; `None` for a session that was forgotten: nothing of
     /// it is stored. Errors: [`StoreError`].
     pub fn session(&mut self, facts: &SessionFacts) -> Result<Option<i64>, StoreError> {
-        if self.ledger.holds(&Mark::session(&facts.id)) {
+        // Our own rows are not a host's to write into.
+        if self.ledger.holds(&Mark::session(&facts.id)) || (facts.host != OURS && facts.id.starts_with(ROOM))
+        {
             return Ok(None);
         }
         let mut upsert = self.transaction.prepare_cached(&upsert())?;

@@ -5,7 +5,7 @@ use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 use std::path::Path;
 
-const TOOLS: [&str; 4] = ["memory_search", "memory_timeline", "memory_get", "memory_status"];
+const TOOLS: [&str; 5] = ["memory_search", "memory_timeline", "memory_get", "memory_save", "memory_status"];
 
 /// The shipped sessions, imported.
 fn world() -> Sandbox {
@@ -57,7 +57,9 @@ fn the_client_learns_what_there_is_and_when_to_use_it() {
     assert_eq!(tools.iter().map(|t| t.name.as_ref()).collect::<Vec<_>>(), TOOLS);
     for tool in &tools {
         let hints = tool.annotations.as_ref().unwrap();
-        assert_eq!((hints.read_only_hint, hints.open_world_hint), (Some(true), Some(false)));
+        let reads = tool.name != "memory_save";
+        assert_eq!((hints.read_only_hint, hints.open_world_hint), (Some(reads), Some(false)));
+        assert_eq!(hints.destructive_hint, Some(false));
         let description = tool.description.as_ref().unwrap();
         assert!(description.contains("characters"), "no bound in: {description}");
     }

@@ -18,7 +18,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("recall", &["index"]),
     ("vault", &[]),
     // Of the store only its read-only `Reader`: a long text, a session's neighbours and what is not stored yet are not in the index.
-    ("mcp", &["recall", "spool", "store"]),
+    // `memory_save` writes as the command `note` does: through the drainer, or in its place.
+    ("mcp", &["recall", "spool", "store", "drain"]),
     ("view", &["recall", "spool"]),
     ("hub", &[]),
     ("install", &[]),

@@ -1,0 +1,149 @@
+//! Taking an export in: JSON lines, each redacted again, in transactions of bounded size. Done again from its beginning it changes nothing.
+
+use super::Reply;
+use crate::config::Home;
+use crate::redact::{Redactor, Report};
+use crate::spool::{self, Odd};
+use crate::step::step;
+use crate::store::{Portable, Store, StoreError, Terms};
+use crate::{fs, id};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// The format that is written, and the newest that is read.
+pub const EXPORT_FORMAT: u64 = 1;
+/// A transaction is committed at this many rows.
+const ROWS: usize = 8_000;
+/// Or at so much text. Units: bytes.
+const BYTES: usize = 32 * 1024 * 1024;
+/// A longer line is no record of ours. Units: bytes.
+const LINE_BYTES: u64 = 128 * 1024 * 1024;
+/// The first line of an export is short. Units: bytes.
+const HEAD_BYTES: u64 = 4_096;
+
+/// The first line of an export.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ExportHead {
+    /// Its format.
+    pub sinker_export: u64,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub version: String,
+    /// When, RFC 3339.
+    #[serde(default)]
+    pub time: String,
+}
+
+/// The first line of a file, if it is an export.
+pub fn export_head(path: &Path) -> Option<ExportHead> {
+    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
+    let mut line = Vec::new();
+    BufReader::new(file).take(HEAD_BYTES).read_until(b'\n', &mut line).ok()?;
+    serde_json::from_slice(&line).ok()
+}
+
+/// Redacts every text of a record. Ids of ours and hashes are none.
+pub fn clean_record(value: &mut Value, redactor: &Redactor, report: &mut Report) {
+    match value {
+        Value::String(text) if !is_name(text) => {
+            if let std::borrow::Cow::Owned(cleaned) = redactor.clean(text, report) {
+                *text = cleaned;
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(|one| clean_record(one, redactor, report)),
+        Value::Object(all) => all.values_mut().for_each(|one| clean_record(one, redactor, report)),
+        _ => {}
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let digits = text.get(2..).filter(|_| text.as_bytes().get(1) == Some(&b'-')).unwrap_or(text);
+    digits.len() <= 64 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f' | b'-'))
+}
+
+/// What could not be used of a file.
+#[derive(Default)]
+struct Junk {
+    lines: u64,
+    first: Option<(u64, u64, String)>,
+}
+
+impl Junk {
+    fn add(&mut self, from: u64, to: u64, why: String) {
+        self.lines += 1;
+        self.first.get_or_insert((from, to, why));
+    }
+}
+
+/// Takes an export in. Errors: [`StoreError`]; what was committed by then holds, and doing it again goes on.
+pub(super) fn load(
+    home: &Home,
+    store: &mut Store,
+    redactor: &Redactor,
+    path: &Path,
+    terms: Terms<'_>,
+) -> Result<Reply, StoreError> {
+    let refused = |error: String| Ok(Reply { error: Some(error), ..Reply::default() });
+    let Some(file) = fs::open_plain(path)? else { return refused(format!("{} is gone", path.display())) };
+    match export_head(path) {
+        Some(head) if head.sinker_export <= EXPORT_FORMAT => {}
+        Some(_) => return refused(format!("{} was written by a newer version", path.display())),
+        None => return refused(format!("{} is no export", path.display())),
+    }
+    let mut reader = BufReader::new(file);
+    let (mut line, mut at, mut junk) = (Vec::new(), 0_u64, Junk::default());
+    let before = store.totals()?;
+    let mut more = true;
+    while more {
+        step("load::chunk")?;
+        let mut write = store.begin()?;
+        let (mut rows, mut bytes) = (0, 0);
+        while rows < ROWS && bytes < BYTES {
+            line.clear();
+            let read = (&mut reader).take(LINE_BYTES).read_until(b'\n', &mut line)?;
+            if read == 0 {
+                more = false;
+                break;
+            }
+            let from = at;
+            at += read as u64;
+            if from == 0 || line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            bytes += read;
+            let record = serde_json::from_slice::<Value>(&line).and_then(|mut value| {
+                clean_record(&mut value, redactor, &mut Report::default());
+                serde_json::from_value::<Portable>(value)
+            });
+            match record {
+                // What stands in it is not told.
+                Err(error) => junk.add(from, at, format!("no record: {:?} error", error.classify())),
+                Ok(record) => match write.take_in(record, terms)? {
+                    0 => junk.add(from, at, "a record that cannot be used".to_owned()),
+                    n => rows += n,
+                },
+            }
+        }
+        write.derive(terms)?;
+        write.commit()?;
+    }
+    let after = store.totals()?;
+    if let Some((from, to, why)) = &junk.first {
+        let mut odd =
+            Odd::new(format!("{} lines of an export could not be used; the first: {why}", junk.lines));
+        odd.path = Some(redactor.clean(&path.to_string_lossy(), &mut Report::default()).into_owned());
+        (odd.from, odd.to) = (Some(*from), Some(*to));
+        let name = id::short(&id::sha256(path.to_string_lossy().as_bytes()), 16).to_owned();
+        spool::write_report(home, &format!("export.{name}"), &odd)?;
+    }
+    Ok(Reply {
+        files: 1,
+        documents: after.0.saturating_sub(before.0),
+        observations: after.1.saturating_sub(before.1),
+        odd: junk.lines,
+        ..Reply::default()
+    })
+}
