@@ -39,7 +39,11 @@ pub struct ExportHead {
 
 /// The first line of a file, if it is an export.
 pub fn export_head(path: &Path) -> Option<ExportHead> {
-    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
+    // Opening a pipe would wait for whoever writes it.
+    if !path.metadata().is_ok_and(|meta| meta.is_file()) {
+        return None;
+    }
+    let file = File::open(path).ok()?;
     let mut line = Vec::new();
     BufReader::new(file).take(HEAD_BYTES).read_until(b'\n', &mut line).ok()?;
     serde_json::from_slice(&line).ok()

@@ -15,6 +15,7 @@ use super::salvage::{OldSession, SESSION_COLUMNS, old_session};
 use super::{Change, Reader, StoreError, Write};
 use crate::config::Project;
 use crate::id;
+use crate::ledger::Mark;
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -339,13 +340,18 @@ impl Write<'_> {
     pub fn take_in(&mut self, record: Portable, terms: Terms<'_>) -> Result<usize, StoreError> {
         Ok(match record {
             Portable::Session(session) if session.facts.host == OURS => 0,
-            Portable::Session(session) => usize::from(self.old_session(&session)?.is_some()),
+            Portable::Session(session) => {
+                self.old_session(&session)?;
+                1
+            }
             Portable::Summary { leaf, title } => {
                 self.summary(&leaf, &title)?;
                 1
             }
             Portable::Boundary { session, id, at_ms, at, time } => {
-                let Some(session) = self.session_row(&session)? else { return Ok(0) };
+                let Some(session) = self.session_row(&session)? else {
+                    return Ok(usize::from(self.ledger.holds(&Mark::session(&session))));
+                };
                 self.boundary(session, &id, at_ms, at, time.as_deref())?;
                 1
             }
@@ -423,6 +429,10 @@ impl Write<'_> {
                 };
                 self.output(session, &output)?;
             }
+        }
+        if rows == 0 {
+            let gone = said.links.iter().any(|link| self.ledger.holds(&Mark::session(&link.session)));
+            return Ok(usize::from(gone));
         }
         for older in said.revisions {
             self.older_words(&observation, older)?;
