@@ -22,7 +22,7 @@
 //! | [`doctor`] | whether all of it works here |
 //! | [`cli`] | the commands |
 //!
-//! Under all of them: [`config`], [`ledger`], [`fs`], [`clock`], [`step`], [`id`], [`log`].
+//! Under all of them: [`config`], [`ledger`], [`fs`], [`clock`], [`step`], [`id`], [`log`], [`visible`].
 
 pub mod hook;
 pub mod spool;
@@ -44,4 +44,5 @@ pub mod clock;
 pub mod step;
 pub mod id;
 pub mod log;
+pub mod visible;
 pub mod docs;

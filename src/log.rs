@@ -4,7 +4,7 @@
 //! it, it is lost.
 //! No line holds content of a transcript, at any level.
 
-use crate::{clock, config, fs};
+use crate::{clock, config, fs, visible};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -115,7 +115,8 @@ fn append(path: &Path, text: &str) -> Result<(), ()> {
     file.write_all(text.as_bytes()).map_err(drop)
 }
 
-/// Control characters would let a foreign path or error forge a second line.
+/// A line end would let a foreign path or error forge a second line; whoever reads the log at a terminal reads the rest.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(2000).collect()
+    let text = text.replace(['\n', '\t'], "\u{fffd}");
+    visible::escaped(&text).chars().take(2000).collect()
 }

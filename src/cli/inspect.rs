@@ -110,7 +110,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
 fn line<T: Serialize>(json: bool, value: &T, cells: impl Fn() -> Vec<String>) -> String {
     use std::io::IsTerminal;
     if json || !std::io::stdout().is_terminal() {
-        serde_json::to_string(value).unwrap_or_default()
+        output::json_line(value)
     } else {
         output::headline(&cells().join("  "), output::width())
     }

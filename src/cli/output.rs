@@ -1,23 +1,58 @@
 //! Everything a command prints: one place that owns stdout and stderr, colour, widths and times.
 
 use crate::clock::{self, Millis};
-use crate::recall;
+use crate::visible;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
 /// Prints a line on stdout. A closed pipe ends the output, not the command.
 pub(super) fn say(line: &str) {
-    drop(writeln!(std::io::stdout().lock(), "{line}"));
+    drop(writeln!(std::io::stdout().lock(), "{}", shown(line, Paint::new())));
 }
 
 /// Prints a line on stderr.
 pub(super) fn complain(line: &str) {
-    drop(writeln!(std::io::stderr().lock(), "{line}"));
+    drop(writeln!(std::io::stderr().lock(), "{}", visible::escaped(line)));
 }
 
 /// Prints one JSON object a line.
 pub(super) fn json(value: &impl Serialize) {
-    say(&serde_json::to_string(value).unwrap_or_default());
+    drop(writeln!(std::io::stdout().lock(), "{}", json_line(value)));
+}
+
+/// One JSON object as one line: whatever its strings hold, a terminal that shows it is not driven by it.
+pub(super) fn json_line(value: &impl Serialize) -> String {
+    visible::escaped_json(&serde_json::to_string(value).unwrap_or_default()).into_owned()
+}
+
+/// What stands for a colour until the line is printed: noncharacters, which stored text can show only as escapes.
+const COLOURS: [(char, &str); 6] = [
+    ('\u{fdd0}', "\u{1b}[0m"),
+    ('\u{fdd1}', "\u{1b}[1m"),
+    ('\u{fdd2}', "\u{1b}[2m"),
+    ('\u{fdd3}', "\u{1b}[31m"),
+    ('\u{fdd4}', "\u{1b}[32m"),
+    ('\u{fdd5}', "\u{1b}[36m"),
+];
+
+/// The last thing that happens to a line: of what drives a terminal only our own colours are left, and the line ends without any.
+fn shown(line: &str, paint: Paint) -> String {
+    if !paint.0 {
+        return visible::escaped(line).into_owned();
+    }
+    let mut out = String::with_capacity(line.len() + 16);
+    let mut open = false;
+    for piece in line.split_inclusive(|c| COLOURS.iter().any(|(mark, _)| *mark == c)) {
+        let colour = COLOURS.iter().find_map(|(mark, code)| Some((piece.strip_suffix(*mark)?, *mark, *code)));
+        let (text, code) = colour.map_or((piece, ""), |(text, _, code)| (text, code));
+        out.push_str(&visible::escaped(text));
+        out.push_str(code);
+        open = colour.map_or(open, |(_, mark, _)| mark != '\u{fdd0}');
+    }
+    if open {
+        out.push_str("\u{1b}[0m");
+    }
+    out
 }
 
 /// Colours, on a terminal only, and never when `NO_COLOR` is set.
@@ -30,23 +65,24 @@ impl Paint {
         Self(wanted && std::io::stdout().is_terminal())
     }
 
-    fn wrap(self, code: &str, text: &str) -> String {
-        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    /// `mark` is one of [`COLOURS`].
+    fn wrap(self, mark: char, text: &str) -> String {
+        if self.0 { format!("{mark}{}\u{fdd0}", visible::escaped(text)) } else { text.to_owned() }
     }
     pub(super) fn bold(self, text: &str) -> String {
-        self.wrap("1", text)
+        self.wrap('\u{fdd1}', text)
     }
     pub(super) fn dim(self, text: &str) -> String {
-        self.wrap("2", text)
+        self.wrap('\u{fdd2}', text)
     }
     pub(super) fn good(self, text: &str) -> String {
-        self.wrap("32", text)
+        self.wrap('\u{fdd4}', text)
     }
     pub(super) fn bad(self, text: &str) -> String {
-        self.wrap("31", text)
+        self.wrap('\u{fdd3}', text)
     }
     pub(super) fn accent(self, text: &str) -> String {
-        self.wrap("36", text)
+        self.wrap('\u{fdd5}', text)
     }
 }
 
@@ -56,25 +92,30 @@ pub(super) fn width() -> usize {
     size.map_or(100, |s| usize::from(s.ws_col)).clamp(40, 160)
 }
 
-/// Stored text as it may be shown in a terminal: no control characters, escapes or invisible ones; line breaks stay.
+/// Stored text as it may be shown in a terminal: what drives one, and what shows nothing, as escapes; line breaks and tabs stay.
 pub(super) fn plain(text: &str) -> String {
-    text.lines().map(recall::clean).collect::<Vec<_>>().join("\n")
+    // A line end of another system is a line end.
+    visible::escaped(&text.lines().collect::<Vec<_>>().join("\n")).into_owned()
 }
 
-/// The first line, cut at `chars` characters.
+/// The first line that says something, cut at `chars` characters.
 pub(super) fn headline(text: &str, chars: usize) -> String {
-    let line = text.lines().map(recall::clean).find(|l| !l.trim().is_empty()).unwrap_or_default();
-    let line = line.trim();
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    // Most of a long line need not be looked at.
+    let begin =
+        line.char_indices().nth(chars.saturating_mul(2)).and_then(|(at, _)| line.get(..at)).unwrap_or(line);
+    let words = begin.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = visible::escaped(&words);
     match line.char_indices().nth(chars) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default().trim_end()),
-        None => line.to_owned(),
+        None => line.into_owned(),
     }
 }
 
 /// A time as a person reads it: `2026-11-30 13:54 (3 days ago)`; as it is when it cannot be read.
 pub(super) fn when(time: Option<&str>) -> String {
     let Some(text) = time.filter(|t| !t.is_empty()) else { return "no time".to_owned() };
-    let Some(at) = clock::parse(text) else { return recall::clean(text) };
+    let Some(at) = clock::parse(text) else { return plain(text) };
     let shown = clock::format(at);
     let minute = shown.get(..16).unwrap_or(&shown).replace('T', " ");
     format!("{minute} ({})", ago(at))
@@ -133,8 +174,27 @@ mod tests {
 
     #[test]
     fn what_is_stored_cannot_drive_a_terminal() {
-        assert!(!plain("a\u{1b}[31mb\u{7}\u{202e}\nc").contains(['\u{1b}', '\u{7}', '\u{202e}']));
+        assert_eq!(
+            plain("  a\u{1b}[31mb\u{7}\u{202e}\r\n\tc <b>"),
+            "  a\\u{1b}[31mb\\u{7}\\u{202e}\n\tc <b>"
+        );
+        assert_eq!(json_line(&"\u{9b}2J \u{202e} ü"), "\"\\u009b2J \\u202e ü\"");
         assert_eq!(headline("\n  first line here\nsecond", 8), "first li…");
+        assert_eq!(headline("a\tb \u{1b}]0;t\u{7}", 40), "a b \\u{1b}]0;t\\u{7}");
+    }
+
+    #[test]
+    fn f71_only_our_own_colours_reach_a_terminal_and_none_is_left_on() {
+        let (on, off) = (Paint(true), Paint(false));
+        let line =
+            |paint: Paint| format!("{} \u{1b}[31mred {}", paint.bold("b\u{1b}[5m\u{fdd3}"), paint.dim("d"));
+        assert_eq!(shown(&line(off), off), "b\\u{1b}[5m\\u{fdd3} \\u{1b}[31mred d");
+        assert_eq!(
+            shown(&line(on), on),
+            "\u{1b}[1mb\\u{1b}[5m\\u{fdd3}\u{1b}[0m \\u{1b}[31mred \u{1b}[2md\u{1b}[0m"
+        );
+        // Even a line that brings a mark of its own ends as it began.
+        assert_eq!(shown("a\u{fdd3}b", on), "a\u{1b}[31mb\u{1b}[0m");
     }
 
     #[test]

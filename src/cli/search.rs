@@ -170,7 +170,7 @@ fn print(hit: &Hit, with_project: bool) {
         output::say(&format!("    {}", output::headline(&line.text, output::width().saturating_sub(5))));
     }
     if !hit.files.is_empty() {
-        let files = hit.files.iter().take(4).map(|f| recall::clean(f)).collect::<Vec<_>>().join(", ");
+        let files = hit.files.iter().take(4).map(|f| output::plain(f)).collect::<Vec<_>>().join(", ");
         output::say(&format!("    {}", paint.dim(&format!("files: {files}"))));
     }
     if let Some(explain) = &hit.explain {

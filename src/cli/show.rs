@@ -60,7 +60,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
                 .filter(|l| !l.trim().is_empty())
                 .take(3)
                 .map(|line| Excerpt {
-                    text: output::headline(line, 300),
+                    text: line.trim().chars().take(300).collect(),
                     record: document.row.record.as_deref(),
                     speaker: &document.row.speaker,
                 })

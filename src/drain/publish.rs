@@ -453,7 +453,9 @@ fn indexed(document: Document) -> index::Document {
     if document.scored {
         for block in &document.blocks {
             match block {
-                Block::Text { t } if document.row.speaker == "tool" => add(&mut tool, t),
+                Block::Text { t } if matches!(document.row.speaker.as_str(), "tool" | "web") => {
+                    add(&mut tool, t)
+                }
                 Block::Text { t } => add(&mut prose, t),
                 Block::Use { .. } | Block::Result { .. } | Block::Other { .. } => {
                     add(&mut tool, &block.text())

@@ -1,14 +1,27 @@
-//! Makes letters comparable: compatibility forms, case and accents.
+//! Makes letters comparable: compatibility forms, case and accents; what shows nothing is left out, and a letter that stands for another is that one.
 
+use crate::visible::{is_invisible, look_alike};
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// Normalises to NFKC (half-width kana, ligatures, full-width letters); text whose words are all ASCII is borrowed as it is, since
-/// what is between words does not matter. Case is kept: it shows word borders.
+/// Normalises to NFKC (half-width kana, ligatures, full-width letters), without what shows nothing: a word is found whatever is hidden
+/// in it. Text whose words are all ASCII and hold nothing unseen is borrowed as it is, since what is between words does not matter.
+/// Case is kept: it shows word borders.
 pub(super) fn normalise(text: &str) -> Cow<'_, str> {
-    let plain = text.is_ascii() || !text.chars().any(|c| !c.is_ascii() && is_word(c));
-    if plain { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) }
+    let plain = text.is_ascii() || !text.chars().any(|c| !c.is_ascii() && (is_word(c) || is_invisible(c)));
+    if plain {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.chars().filter(|c| !is_invisible(*c)).nfkc().collect())
+    }
+}
+
+/// Gives back the ASCII letters of a word that borrows some of them from scripts that look the same; any other word is left alone.
+pub(super) fn unmask(word: &mut [char]) {
+    if word.iter().any(char::is_ascii_alphabetic) && !word.iter().all(char::is_ascii) {
+        word.iter_mut().for_each(|c| *c = look_alike(*c));
+    }
 }
 
 /// Appends `c` in lower case without accents.

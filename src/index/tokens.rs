@@ -1,10 +1,11 @@
 //! The analysis of text: one for the fields of the index, the profiles of sessions and the queries, so that they match.
 //!
 //! Fold (NFKC, case, accents), cut into compounds and their parts, drop stop words, stem English words; scripts written without spaces
-//! become pairs of characters. A change here changes what old indexes hold: raise `schema::FORMAT`.
+//! become pairs of characters. A change here changes what old indexes hold: raise `schema::FORMAT`, unless words that were found are found
+//! as before and the others can wait until an index is built anew, as those with unseen characters in them do.
 
 use super::compound::{Atom, Form, MAX_ATOMS, forms, is_joint};
-use super::fold::{is_unspaced, is_word, normalise, push_folded};
+use super::fold::{is_unspaced, is_word, normalise, push_folded, unmask};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
@@ -163,6 +164,7 @@ impl<'a> Cutter<'a> {
         if self.part.is_empty() {
             return;
         }
+        unmask(&mut self.part);
         let mut text = String::with_capacity(self.part.len());
         for c in self.part.drain(..) {
             push_folded(c, &mut text);

@@ -133,7 +133,7 @@ pub(super) fn entry(n: usize, hit: &Hit) -> String {
     let mut text = format!("[{}] {} score {}", n + 1, head(hit), hit.score);
     for Line { text: line, record, speaker } in &hit.excerpt {
         let origin = if speaker.is_empty() { &hit.kind } else { speaker };
-        text.push_str(&format!("\n- ({}) {}", recall::clean(origin), recall::clean(line)));
+        text.push_str(&format!("\n{}", recall::quoted(origin, line)));
         if let Some(record) = record {
             text.push_str(&format!("  [{}]", cut(&recall::clean(record), 64)));
         }

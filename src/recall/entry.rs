@@ -2,6 +2,7 @@
 
 use super::ask::{Ask, Deadline, Hit, Line, RecallError};
 use super::excerpt;
+use super::origin;
 use super::query::Query;
 use super::rank::{Ranked, Ranker, round};
 use super::route::{Route, route};
@@ -89,10 +90,13 @@ pub(super) fn entries(
             None
         };
         let about = if session.is_empty() { None } else { header(reader, &session)? };
-        let header = about.unwrap_or_else(|| best.clone());
+        // What a session was about is nothing that a tool or a page says.
+        let said = top.iter().find(|doc| !origin::is_foreign(&doc.speaker));
+        let header = about.unwrap_or_else(|| said.unwrap_or(&best).clone());
         let lines = excerpt::lines(query, &top);
         entries.push(Entry { session, header, best, top, lines, score, coverage, explain });
     }
+    origin::settle(query, &mut entries);
     Ok(entries)
 }
 

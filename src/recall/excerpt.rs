@@ -17,6 +17,9 @@ const LINE_BYTES: usize = 380;
 /// So many pieces of one text are looked at (D13).
 const MAX_PIECES: usize = 600;
 
+/// A line of a page counts so much of one that was said.
+const WEB: f64 = 0.5;
+
 struct Piece<'a> {
     text: &'a str,
     mask: u16,
@@ -31,7 +34,8 @@ pub(super) fn lines(query: &Query, records: &[Stored]) -> Vec<Line> {
     for (n, record) in records.iter().enumerate() {
         // An earlier record is the better one.
         let rank = 1.0 / (1.0 + 0.15 * n as f64);
-        for (text, weight) in [(&record.prose, 1.0), (&record.tool, 0.7)] {
+        let foreign = if record.speaker == "web" { WEB } else { 0.7 };
+        for (text, weight) in [(&record.prose, 1.0), (&record.tool, foreign)] {
             for text in split(text).take(MAX_PIECES).filter(|t| needles.may_hold(t)) {
                 let mask = mask(query, text);
                 if mask != 0 {

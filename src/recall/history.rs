@@ -3,6 +3,7 @@
 use super::ask::{Deadline, RecallError};
 use super::entry::header;
 use super::excerpt::{self, mask};
+use super::origin;
 use super::query::analyse;
 use super::rank::{Ranked, Ranker};
 use super::render::{self, Block};
@@ -120,9 +121,11 @@ pub(super) fn of_command(
         if is_taken_back(&doc) {
             continue;
         }
-        let covers = |line: &String| query.coverage(mask(&query, line)) >= threshold;
+        // The end of the line is what the command printed.
+        let covers =
+            |line: &String| query.coverage(mask(&query, line)) >= threshold && !origin::is_addressed(line);
         let Some(line) = failures(&doc).into_iter().find(covers) else { continue };
-        let mut parts = vec![super::clean::clean(&line)];
+        let mut parts = vec![origin::quoted("tool", &line)];
         parts.extend(render::told(&doc, "completed").map(|end| {
             let end: String = end.chars().take(END_CHARS).collect();
             format!("completed: {end}")
@@ -166,7 +169,11 @@ pub(super) fn of_output(
             continue;
         }
         let session = doc.sessions.first().cloned().unwrap_or_default();
-        let lines = excerpt::lines(&query, std::slice::from_ref(&doc));
+        let mut lines = excerpt::lines(&query, std::slice::from_ref(&doc));
+        lines.retain(|line| !origin::is_addressed(&line.text));
+        if lines.is_empty() {
+            continue;
+        }
         let about = header(reader, &session)?.unwrap_or(doc);
         let mut parts: Vec<String> = lines.iter().map(|line| render::quoted(line, &about.kind)).collect();
         parts.extend(render::told(&about, "completed").map(|end| format!("completed: {end}")));

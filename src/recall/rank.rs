@@ -12,6 +12,8 @@ use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, Term};
 const K1: f64 = 1.2;
 /// What a person took back, or what a later word replaced, counts so much.
 const SUPERSEDED: f64 = 0.5;
+/// What a page of the web says counts so much: who writes one may repeat what will be asked for.
+const WEB: f64 = 0.5;
 
 /// A scored field: how much it weighs, and how much its length counts (BM25's b).
 #[derive(Clone, Copy)]
@@ -48,8 +50,15 @@ pub(super) struct Ranker<'a> {
     fields: Vec<Scored>,
     /// Of each segment, the lists of the query's terms: looked up once, read for every session that may answer.
     lists: Vec<Vec<List>>,
-    /// Of each segment, where the documents whose status is `superseded` are listed, if there are any.
-    superseded: Vec<Option<TermInfo>>,
+    /// Of each segment, which documents count less, where they are listed.
+    lesser: Vec<Vec<Lesser>>,
+}
+
+/// Documents of a segment whose score is multiplied by a factor.
+struct Lesser {
+    field: Field,
+    factor: f64,
+    info: TermInfo,
 }
 
 /// Where the documents of a segment that hold a term in a field are listed.
@@ -83,10 +92,15 @@ impl<'a> Ranker<'a> {
             }
         }
         let mut lists = Vec::new();
-        let mut superseded = Vec::new();
-        let gone = Term::from_field_text(f.status, "superseded");
+        let mut lesser = Vec::new();
         for segment in reader.searcher().segment_readers() {
-            superseded.push(segment.inverted_index(f.status)?.get_term_info(&gone)?);
+            let mut less = Vec::new();
+            for (field, value, factor) in [(f.status, "superseded", SUPERSEDED), (f.speaker, "web", WEB)] {
+                let known =
+                    segment.inverted_index(field)?.get_term_info(&Term::from_field_text(field, value))?;
+                less.extend(known.map(|info| Lesser { field, factor, info }));
+            }
+            lesser.push(less);
             let mut found = Vec::new();
             for (term, text) in query.terms.iter().enumerate() {
                 for (field, scored) in fields.iter().enumerate() {
@@ -98,7 +112,7 @@ impl<'a> Ranker<'a> {
             }
             lists.push(found);
         }
-        Ok(Self { reader, query, fields, lists, superseded })
+        Ok(Self { reader, query, fields, lists, lesser })
     }
 
     fn lists(&self, ord: u32) -> &[List] {
@@ -144,23 +158,23 @@ impl<'a> Ranker<'a> {
         let rank =
             |(doc, cell): (&DocId, &Cell)| Ranked { at: address(doc), score: cell.sum, mask: cell.mask };
         let mut ranked: Vec<Ranked> = ranked.map(rank).collect();
-        for at in self.superseded(ord, &ranked.iter().map(|r| r.at.doc_id).collect::<Vec<_>>())? {
+        for (at, factor) in self.lesser(ord, &ranked.iter().map(|r| r.at.doc_id).collect::<Vec<_>>())? {
             if let Some(ranked) = ranked.get_mut(at) {
-                ranked.score *= SUPERSEDED;
+                ranked.score *= factor;
             }
         }
         Ok(ranked)
     }
 
-    /// Which of these documents no longer stand, by their place in the list.
-    fn superseded(&self, ord: u32, docs: &[DocId]) -> Result<Vec<usize>, RecallError> {
+    /// Which of these documents count less, by their place in the list, and how much.
+    fn lesser(&self, ord: u32, docs: &[DocId]) -> Result<Vec<(usize, f64)>, RecallError> {
         let mut found = Vec::new();
-        let info = usize::try_from(ord).ok().and_then(|ord| self.superseded.get(ord));
-        if let Some(Some(info)) = info {
-            let field = self.reader.fields().status;
-            let inverted = self.reader.searcher().segment_reader(ord).inverted_index(field)?;
+        let all =
+            usize::try_from(ord).ok().and_then(|ord| self.lesser.get(ord)).map_or(&[][..], Vec::as_slice);
+        for Lesser { field, factor, info } in all {
+            let inverted = self.reader.searcher().segment_reader(ord).inverted_index(*field)?;
             let mut list = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-            meet(docs, &mut list, |at, _| found.push(at));
+            meet(docs, &mut list, |at, _| found.push((at, *factor)));
         }
         Ok(found)
     }
@@ -200,8 +214,8 @@ impl<'a> Ranker<'a> {
                 });
             }
         }
-        let gone = !self.superseded(ranked.at.segment_ord, &docs)?.is_empty();
-        let standing = if gone { SUPERSEDED } else { 1.0 };
+        let standing: f64 =
+            self.lesser(ranked.at.segment_ord, &docs)?.iter().map(|(_, factor)| factor).product();
         Ok(serde_json::json!({
             "score": round(ranked.score), "standing": standing, "coverage": round(self.query.coverage(ranked.mask)), "terms": parts,
         }))

@@ -3,6 +3,7 @@
 use super::ask::Line;
 use super::clean::clean;
 use super::entry::Entry;
+use super::origin;
 use crate::clock::{self, Millis};
 use crate::config::Secret;
 use crate::id;
@@ -135,7 +136,7 @@ fn words(part: &str) -> &str {
 
 /// The name of a sentence, whoever says it.
 fn tells(sentence: &str) -> String {
-    let bare = sentence.trim_matches(|c: char| c.is_whitespace() || ".!?;-".contains(c));
+    let bare = sentence.trim_matches(|c: char| c.is_whitespace() || ".!?;-“”".contains(c));
     name(&[b"told", bare.as_bytes()])
 }
 
@@ -182,7 +183,13 @@ pub(super) fn short(doc: &Stored, session: &str, parts: &[String], chars: usize)
         if left < LEAST_CHARS.min(part.chars().count()) || part.is_empty() {
             continue;
         }
-        let text = cut(part, left);
+        let text = match part.strip_suffix('”') {
+            // What is cut short is still quoted to its end.
+            Some(open) if part.starts_with("- (") && part.chars().count() > left => {
+                format!("{}”", cut(open, left.saturating_sub(1)))
+            }
+            _ => cut(part, left),
+        };
         let tells = sentences(words(&text)).into_iter().map(tells).collect();
         block.parts.push(Part { text, tells, counts: true });
     }
@@ -198,7 +205,7 @@ pub(super) fn ending(doc: &Stored, session: &str, parts: &[String], chars: usize
 /// A quoted line with who said it, for [`short`].
 pub(super) fn quoted(line: &Line, kind: &str) -> String {
     let speaker = if line.speaker.is_empty() { kind } else { &line.speaker };
-    format!("- ({}) {}", clean(speaker), clean(&line.text))
+    origin::quoted(speaker, &line.text)
 }
 
 /// Renders an entry: header, request, lines.
@@ -210,7 +217,9 @@ pub(super) fn entry(entry: &Entry) -> Block {
     let mut known_by: Vec<&[u8]> = vec![entry.session.as_bytes()];
     for Line { text: line, record, speaker } in &entry.lines {
         let speaker = if speaker.is_empty() { &entry.header.kind } else { speaker };
-        let mut part = Part::new(&format!("- ({}) ", clean(speaker)), &clean(line), true);
+        let (label, words, end) = origin::parts(speaker, line);
+        let mut part = Part::new(&label, &words, true);
+        part.text.push_str(end);
         if let Some(record) = record {
             part.text.push_str(&format!("  [{}]", clean(record)));
             known_by.push(record.as_bytes());
@@ -252,13 +261,13 @@ fn head(doc: &Stored, session: &str, with_files: bool) -> String {
         text.push_str(&clock::format(Millis(doc.time_ms)));
     }
     if !session.is_empty() {
-        text.push_str(&format!(" session {}", cut(&clean(session), 64)));
+        text.push_str(&format!(" session {}", cut(&one_word(session), 64)));
     }
     if !doc.status.is_empty() {
         text.push_str(&format!(" status: {}", clean(&doc.status)));
     }
     let shown = if with_files { MAX_FILES } else { 0 };
-    let files: Vec<_> = doc.files.iter().take(shown).map(|f| cut(&clean(f), 120)).collect();
+    let files: Vec<_> = doc.files.iter().take(shown).map(|f| cut(&one_word(f), 120)).collect();
     if !files.is_empty() {
         text.push_str(&format!(" files: {}", files.join(", ")));
         let more = doc.files.len().saturating_sub(MAX_FILES);
@@ -267,6 +276,11 @@ fn head(doc: &Stored, session: &str, with_files: bool) -> String {
         }
     }
     text
+}
+
+/// A name, cleaned, in which nothing reads as the next word of the header.
+fn one_word(name: &str) -> String {
+    clean(name).replace(' ', "␣")
 }
 
 /// A field of the header, one line, cut; lists are joined. `None` when it says nothing.

@@ -59,6 +59,23 @@ fn terms_are_frozen() {
     }
 }
 
+#[test]
+fn f70_a_word_is_found_whatever_is_hidden_in_it() {
+    let plain = "deploy the password to harbor-api/src 港の鍵";
+    let hidden = [
+        "dep\u{200b}loy the pass\u{ad}word to harbor\u{2060}-api/s\u{200d}rc 港\u{200b}の鍵",
+        "d\u{fe0f}e\u{fe01}ploy the p\u{e0100}assword to \u{202e}harbor-api\u{202c}/src \u{2066}港の鍵\u{2069}",
+        "deploy\u{e0041}\u{e0042}\u{e007f} the \u{feff}password to harbor-api/\u{3164}src 港の\u{34f}鍵",
+        "dерlоу the раѕѕwоrd to hаrbοr-арi/ѕrс 港の鍵",
+        "ｄｅｐｌｏｙ the 𝐩𝐚𝐬𝐬𝐰𝐨𝐫𝐝 to harbor-api/src 港の鍵",
+    ];
+    for text in hidden {
+        assert_eq!(terms(text).collect::<Vec<_>>(), terms(plain).collect::<Vec<_>>(), "{text:?}");
+    }
+    // Words of those scripts are their own.
+    check("рост \u{3c1}\u{3bf}", "рост \u{3c1}\u{3bf}");
+}
+
 proptest! {
     #[test]
     fn any_text_is_cut_into_bounded_terms_without_white_space(text in "\\PC{0,200}") {
