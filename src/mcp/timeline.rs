@@ -95,11 +95,7 @@ fn moment(document: &Document, middle: &Document) -> String {
     let status = row.status.as_deref().map_or("null".to_owned(), recall::clean);
     let origin = if row.speaker.is_empty() { &row.kind } else { &row.speaker };
     let mark = if is_middle { "▶" } else { "-" };
-    format!(
-        "{mark} {head} status {status}\n  ({}) {}",
-        recall::clean(origin),
-        gist(&document.text(), LINE_CHARS)
-    )
+    format!("{mark} {head} status {status}\n  {}", said(origin, &document.text()))
 }
 
 /// The newest of a project, or on a file; oldest first.
@@ -135,7 +131,12 @@ fn line(hit: &Hit) -> String {
         && let Some(first) = hit.excerpt.first()
     {
         let origin = if first.speaker.is_empty() { &hit.kind } else { &first.speaker };
-        text.push_str(&format!("\n  ({}) {}", recall::clean(origin), gist(&first.text, LINE_CHARS)));
+        text.push_str(&format!("\n  {}", said(origin, &first.text)));
     }
     text
+}
+
+/// The beginning of what somebody said, under who said it.
+fn said(origin: &str, text: &str) -> String {
+    recall::quoted(origin, &gist(text, LINE_CHARS)).trim_start_matches("- ").to_owned()
 }

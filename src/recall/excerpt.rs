@@ -84,7 +84,10 @@ pub(super) fn first(doc: &Stored) -> Option<Line> {
 fn line(text: &str, record: &Stored) -> Option<Line> {
     let uuid = Some(record.record.clone()).filter(|r| !r.is_empty());
     let text = text.trim();
-    (!text.is_empty()).then(|| Line { text: text.to_owned(), record: uuid, speaker: record.speaker.clone() })
+    // What a turn notes of a command that failed ends with what the command printed.
+    let failed = text.strip_prefix("notes: ").unwrap_or(text).starts_with("failed: ");
+    let speaker = if record.speaker.is_empty() && failed { "tool" } else { &record.speaker };
+    (!text.is_empty()).then(|| Line { text: text.to_owned(), record: uuid, speaker: speaker.to_owned() })
 }
 
 /// Tells quickly which lines cannot hold any term: most, and analysing a line costs far more than scanning it.

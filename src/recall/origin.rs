@@ -9,6 +9,7 @@ use super::clean::clean;
 use super::entry::Entry;
 use super::excerpt::mask;
 use super::query::Query;
+use crate::index::Stored;
 use crate::visible::look_alike;
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
@@ -170,28 +171,42 @@ pub(super) fn is_addressed(text: &str) -> bool {
 /// Settles who may speak in an answer, and in which order: within each entry what was said comes first; of what is foreign only that is left
 /// which nothing that was said answers; and no page stands above a statement.
 pub(super) fn settle(query: &Query, entries: &mut [Entry]) {
-    let is_statement =
-        |line: &&Line| !is_foreign(&line.speaker) && !line.text.trim_end().ends_with(['?', '？']);
-    let said: Vec<u16> = entries
-        .iter()
-        .flat_map(|entry| entry.lines.iter().filter(is_statement))
-        .map(|line| mask(query, &line.text))
-        .collect();
+    /// A statement: the entry it stands in, whether the user made it, the terms that it holds.
+    struct Said {
+        entry: usize,
+        by_user: bool,
+        mask: u16,
+    }
+    let mut said = Vec::new();
+    for (n, entry) in entries.iter().enumerate() {
+        for line in entry.lines.iter().filter(|line| is_statement(line, entry)) {
+            said.push(Said { entry: n, by_user: line.speaker == "user", mask: mask(query, &line.text) });
+        }
+    }
     let weight = |mask: u16| query.masked(mask).map(|term| term.weight).sum::<f64>();
-    let mut stated_below = false;
-    for entry in entries.iter_mut().rev() {
+    for (n, entry) in entries.iter_mut().enumerate() {
+        let below = said.iter().any(|said| said.entry > n);
         entry.lines.retain(|line| {
             if !is_foreign(&line.speaker) {
                 return true;
             }
             let own = mask(query, &line.text);
-            let answered = said.iter().any(|said| weight(said & own) >= SAME * weight(own));
-            let above = stated_below && line.speaker == "web";
-            !(answered || above || is_addressed(&line.text))
+            // What the user asks for names what the answer is about, and does not answer it.
+            let answers = |said: &Said| {
+                let asks = said.by_user && said.entry == n;
+                !asks && weight(said.mask & own) >= SAME * weight(own)
+            };
+            !(said.iter().any(answers) || (below && line.speaker == "web") || is_addressed(&line.text))
         });
         entry.lines.sort_by_key(|line| is_foreign(&line.speaker));
-        stated_below |= entry.lines.iter().any(|line| is_statement(&line));
     }
+}
+
+/// Tells if a line was said to somebody, and is no question: what a tool is called with is neither.
+fn is_statement(line: &Line, entry: &Entry) -> bool {
+    let is_said = |doc: &&Stored| doc.prose.contains(line.text.as_str());
+    let asks = line.text.trim_end().ends_with(['?', '？']);
+    !is_foreign(&line.speaker) && !asks && entry.top.iter().any(|doc| is_said(&doc))
 }
 
 #[cfg(test)]

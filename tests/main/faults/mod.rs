@@ -10,6 +10,7 @@ mod kernel;
 mod life;
 mod log;
 mod mcp;
+mod planted;
 mod poison;
 mod power;
 mod recall;
