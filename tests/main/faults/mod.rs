@@ -4,6 +4,7 @@ mod actors;
 mod drained;
 mod forget;
 mod hook;
+mod hostile;
 mod index;
 pub mod install;
 mod kernel;

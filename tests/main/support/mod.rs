@@ -9,6 +9,7 @@ mod mcp;
 mod payload;
 mod root;
 mod run;
+mod terminal;
 mod transcript;
 mod wait;
 
@@ -20,6 +21,7 @@ pub use mcp::McpClient;
 pub use payload::{Fixture, aim, fixtures, kebab, payload};
 pub use root::{fifo, is_root, long, shell};
 pub use run::{Out, Running, to_end};
+pub use terminal::at_a_terminal;
 pub use transcript::{Noise, Transcript};
 pub use wait::{eventually, within};
 
