@@ -9,6 +9,8 @@ use super::stem::stem;
 const WHOLE_BYTES: usize = 96;
 /// More parts than this and a new compound begins: bounds the work for a line without spaces (D13).
 pub(super) const MAX_ATOMS: usize = 64;
+/// The same where nothing joins the parts but a change of case or a digit: base64 is cut nowhere else.
+pub(super) const MAX_RUN: usize = 4096;
 
 /// One smallest part with what stands before it.
 #[derive(Debug, Clone)]
@@ -66,7 +68,9 @@ pub(super) fn forms(atoms: &[Atom], position: usize, bounds: (usize, usize), mut
     let segments = 1 + atoms.iter().skip(1).filter(|a| a.level() == 3).count();
     let mut segment = 0;
     let mut parts_until = 0;
-    for (at, atom) in atoms.iter().enumerate() {
+    let (segment_ends, identifier_ends) = (ends(atoms, 3), ends(atoms, 1));
+    let ends = segment_ends.into_iter().zip(identifier_ends);
+    for ((at, atom), (segment_end, identifier_end)) in atoms.iter().enumerate().zip(ends) {
         let level = if at == 0 { 3 } else { atom.level() };
         if level == 3 {
             segment += 1;
@@ -75,8 +79,6 @@ pub(super) fn forms(atoms: &[Atom], position: usize, bounds: (usize, usize), mut
                 whole(atoms, at, atoms.len(), &mut put);
             }
         }
-        let segment_end = end(atoms, at, 3);
-        let identifier_end = end(atoms, at, 1);
         if level == 3 && identifier_end < segment_end {
             whole(atoms, at, segment_end, &mut put);
         }
@@ -115,10 +117,18 @@ pub(super) fn forms(atoms: &[Atom], position: usize, bounds: (usize, usize), mut
     }
 }
 
-/// The first part after `at` that is joined at `level` or above.
-fn end(atoms: &[Atom], at: usize, level: u8) -> usize {
-    let after = atoms.iter().skip(at + 1).position(|a| a.level() >= level);
-    after.map_or(atoms.len(), |n| at + 1 + n)
+/// For each part the first one behind it that is joined at `level` or above. One pass: a text without spaces has a hundred thousand parts.
+fn ends(atoms: &[Atom], level: u8) -> Vec<usize> {
+    let mut next = atoms.len();
+    let mut ends = Vec::with_capacity(atoms.len());
+    for (at, atom) in atoms.iter().enumerate().rev() {
+        ends.push(next);
+        if atom.level() >= level {
+            next = at;
+        }
+    }
+    ends.reverse();
+    ends
 }
 
 fn join(atoms: &[Atom]) -> String {

@@ -4,7 +4,7 @@
 //! become pairs of characters. A change here changes what old indexes hold: raise `schema::FORMAT`, unless words that were found are found
 //! as before and the others can wait until an index is built anew, as those with unseen characters in them do.
 
-use super::compound::{Atom, Form, MAX_ATOMS, forms, is_joint};
+use super::compound::{Atom, Form, MAX_ATOMS, MAX_RUN, forms, is_joint};
 use super::fold::{is_unspaced, is_word, normalise, push_folded, unmask};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -114,6 +114,10 @@ impl<'a> Cutter<'a> {
             };
             if border {
                 self.end_part();
+                if self.atoms.len() >= MAX_RUN {
+                    self.flush();
+                    self.start = self.at;
+                }
             } else if before == Class::Upper && now == Class::Lower && self.part.len() > 1 {
                 // `HTTPServer` is http + server, but `URLs` and `IPv6` are not cut before their last letter.
                 let tail = self.peek_after(c).is_none_or(|n| class(n) != Class::Lower);

@@ -1,5 +1,6 @@
 //! What a model may pass to a tool. A mistake is told in words, so that the next call can be right.
 
+use super::page::headline;
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
 use serde_json::{Map, Number, Value};
@@ -110,7 +111,24 @@ pub(super) const SPEAKERS: [&str; 6] = ["user", "assistant", "tool", "web", "age
 
 /// Reads the arguments of a tool. Errors: a sentence for the model.
 pub(super) fn read<'a, T: Deserialize<'a>>(arguments: &'a Map<String, Value>) -> Result<T, String> {
-    T::deserialize(arguments).map_err(|error| format!("these arguments cannot be used: {error}"))
+    T::deserialize(arguments)
+        .map_err(|error| format!("these arguments cannot be used: {}", without_value(&error.to_string())))
+}
+
+/// What is wrong, without the text that was passed: nothing has looked for secrets in it (D8), and whoever passed it knows it.
+fn without_value(error: &str) -> String {
+    match (error.find('"'), error.rfind('"')) {
+        (Some(from), Some(to)) if from < to => {
+            let (before, behind) = (error.get(..from), error.get(to + 1..));
+            format!("{}of its own{}", before.unwrap_or_default(), behind.unwrap_or_default())
+        }
+        _ => error.to_owned(),
+    }
+}
+
+/// The beginning of an id that is not known, enough to tell it from the others that were passed.
+pub(super) fn beginning(id: &str) -> String {
+    headline(id, 12)
 }
 
 /// One of a list of words. Errors: a sentence that names them.
@@ -156,6 +174,9 @@ mod tests {
         assert!(search(&json!({})).unwrap_err().contains("query"));
         assert!(search(&json!({"query": 5})).unwrap_err().contains("string"));
         assert!(search(&json!({"query": "x", "all": "yes"})).unwrap_err().contains("boolean"));
+        // And not repeated.
+        let told = search(&json!({"query": "x", "all": "hunter2 \"and\" more"})).unwrap_err();
+        assert!(told.contains("boolean") && !told.contains("hunter2") && !told.contains("and\\"), "{told}");
         // What a later version may know is no mistake.
         assert!(search(&json!({"query": "x", "colour": 1})).is_ok());
     }

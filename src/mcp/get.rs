@@ -1,8 +1,8 @@
 //! `memory_get`: whole texts, in pieces where they are long.
 
 use super::Memory;
-use super::arguments::Get;
-use super::page::{Page, headline, plain, quote};
+use super::arguments::{self, Get};
+use super::page::{Page, plain, quote};
 use super::search::{files, provenance, store};
 use super::tools::{self, Trouble};
 use crate::recall;
@@ -33,7 +33,7 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
     let (mut found, mut missing, mut left_out) = (0, Vec::new(), 0);
     for (n, id) in args.ids.iter().enumerate() {
         let Some(document) = store.document(id)? else {
-            missing.push(headline(id, 40));
+            missing.push(arguments::beginning(id));
             continue;
         };
         // Each may take its share of what is left.

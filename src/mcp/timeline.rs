@@ -2,7 +2,7 @@
 
 use super::Memory;
 use super::arguments::{self, KINDS, Scope, Timeline};
-use super::page::{Page, gist, headline};
+use super::page::{Page, gist};
 use super::search::{find, head, place, project, provenance, store};
 use super::tools::{self, Trouble};
 use crate::recall::{self, Ask, Hit};
@@ -64,7 +64,7 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
 fn around(memory: &Memory, id: &str, kind: Option<&str>, limit: usize) -> Result<Vec<String>, Trouble> {
     let store = store(memory)?;
     let Some(middle) = store.document(id)? else {
-        return Err(Trouble::Arguments(format!("there is no document {}", headline(id, 64))));
+        return Err(Trouble::Arguments(format!("there is no document {}", arguments::beginning(id))));
     };
     let mut found = store.timeline(&store::Timeline::Around(middle.row.id.clone()), limit)?;
     if let Some(kind) = kind {

@@ -288,6 +288,62 @@ mod tests {
         }
     }
 
+    /// Texts of what almost is something, each tens of thousands of beginnings: where one looks back or ahead without a bound, this takes minutes.
+    #[test]
+    fn a_text_of_near_matches_is_cleaned_shown_and_cut_into_terms_in_one_pass() {
+        let near = [
+            "<",
+            "< ",
+            "<s",
+            "</",
+            "[INST",
+            "[",
+            "(user",
+            "- (",
+            "Human ",
+            "Human * ",
+            "Human\n",
+            "#",
+            "\u{1b}",
+            "\u{1b}[",
+            "\u{1b}]",
+            "\u{1b}[3",
+            "\u{9b}",
+            "\u{200b}",
+            "a\u{200b}",
+            "\u{202e}",
+            "\u{fe0f}",
+            "\u{e0041}",
+            "ignore previou ",
+            "always us",
+            "“",
+            "é\u{301}",
+            "\u{301}",
+            "aB",
+            "a_",
+            "a.",
+            "a/",
+            "Aa1",
+            "рp",
+            "ア",
+            "ｶ\u{ff9e}",
+            ". ",
+            ";",
+            "\n",
+            "\t",
+            "ß",
+        ];
+        for piece in near {
+            let text = piece.repeat(64 * 1024 / piece.len());
+            let cleaned = clean(&text);
+            assert!(cleaned.chars().count() <= text.chars().count(), "{piece:?}");
+            crate::recall::origin::is_addressed(&text);
+            crate::visible::escaped(&text);
+            crate::visible::escaped_json(&text);
+            crate::index::tokens::terms(&text).for_each(drop);
+        }
+    }
+
     proptest! {
         #[test]
         fn cleaning_twice_is_cleaning_once(text in "(<|/|\u{1b}|\\[|]|\u{200b}|system|Human:|INST]|- |\\(user\\)|\n|-|_|:|[a-z ]|\\PC|[\u{0}-\u{9f}]){0,60}") {
