@@ -180,7 +180,7 @@ fn is_quoted(text: &str, prefix: &str, what: &str) {
     }
     for c in within.chars() {
         assert!(
-            !(c.is_control() && c != '\n') && !is_unseen(c) && c <= '\u{ffff}',
+            (c == '\n' || !c.is_control()) && !is_unseen(c) && c <= '\u{ffff}',
             "{NOT_SHOWN}: {what}: {text:?}"
         );
     }
@@ -264,8 +264,8 @@ fn f70_f72_whatever_a_text_imitates_it_stays_inside_the_quotation_of_who_said_it
                 .map(|(_, who)| *who),
         );
     };
-    for n in 0..TEXTS.len() {
-        let what = format!("text {n}, {:?}", TEXTS[n]);
+    for (n, text) in TEXTS.iter().enumerate() {
+        let what = format!("text {n}, {text:?}");
         let words = if n % 2 == 0 { ["kelp", "wrack"] } else { ["dulse", "sloke"] };
         let mut typed = fresh("UserPromptSubmit");
         // By its plain form, whatever is hidden in it.
