@@ -9,6 +9,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much must be on the platter before a call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,15 +161,39 @@ fn create(path: &Path, mode: u32) -> Result<File, FsError> {
     let file = step("fs::create")
         .and_then(|()| OpenOptions::new().write(true).create_new(true).mode(mode).open(path))
         .at("create", path)?;
+    if mode == OURS {
+        settle_mode(&file, path)?;
+    }
     did(Did::Create(path));
     Ok(file)
+}
+
+/// The process's mask is [`private_umask`]'s.
+static MASKED: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing that this process makes is open to others, or closed to its owner, whatever mask it was started with. For processes
+/// that write nothing of the user's: files there get the user's mask.
+pub fn private_umask() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    MASKED.store(true, Ordering::Relaxed);
+}
+
+/// Gives a file that was just made the mode that the mask may have taken from it.
+fn settle_mode(file: &File, path: &Path) -> Result<(), FsError> {
+    if MASKED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    file.set_permissions(std::fs::Permissions::from_mode(OURS)).at("set the mode of", path)
 }
 
 /// Opens a file for appending, creating it with mode 0600; never follows a symbolic link, never waits for a FIFO's reader.
 pub fn append_to(path: &Path) -> Result<File, FsError> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
-    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(path).at("open", path)
+    let mut options = OpenOptions::new();
+    let file =
+        options.append(true).create(true).mode(OURS).custom_flags(flags).open(path).at("open", path)?;
+    settle_mode(&file, path).map(|()| file)
 }
 
 /// Appends bytes in one write and returns once they and the file's name are on disk. Errors: any step; what was written may stay.
@@ -185,15 +210,10 @@ pub fn append_synced(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
 /// Opens a file that is written in place (what carries a lock, what is as short-lived as a process), creating it with mode 0600.
 pub fn open_in_place(path: &Path) -> Result<File, FsError> {
     let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(flags)
-        .open(path)
-        .at("open", path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(OURS).custom_flags(flags);
+    let file = options.open(path).at("open", path)?;
+    settle_mode(&file, path).map(|()| file)
 }
 
 /// Renames within one file system; an existing target is replaced.
@@ -252,7 +272,7 @@ pub fn is_replacement(name: &str) -> bool {
 
 /// Makes a directory and its missing parents, mode 0700 each; one that exists is left as it is.
 pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
-    make_dirs(path, 0o700)
+    make_dirs(path, PRIVATE)
 }
 
 /// Makes what is missing of a path, and syncs the name of each: what lies in the last one is as sure as the first.
@@ -262,12 +282,32 @@ fn make_dirs(path: &Path, mode: u32) -> Result<(), FsError> {
     if missing.is_empty() {
         return Ok(());
     }
-    DirBuilder::new().recursive(true).mode(mode).create(path).at("create directory", path)?;
+    if mode == PRIVATE {
+        missing.iter().rev().try_for_each(|dir| make_one(dir))?;
+    } else {
+        DirBuilder::new().recursive(true).mode(mode).create(path).at("create directory", path)?;
+    }
     for dir in missing.iter().rev() {
         did(Did::MakeDir(dir));
         sync_name(dir)?;
     }
     Ok(())
+}
+
+/// The mode of a directory of ours.
+const PRIVATE: u32 = 0o700;
+
+/// Makes one directory, mode 0700 whatever the mask; one that somebody made in between is left as it is.
+fn make_one(dir: &Path) -> Result<(), FsError> {
+    match DirBuilder::new().mode(PRIVATE).create(dir) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => return Ok(()),
+        made => made.at("create directory", dir)?,
+    }
+    if MASKED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    // A mask that takes the owner's rights, too, would keep us from what comes below.
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(PRIVATE)).at("set the mode of", dir)
 }
 
 /// Takes everybody else's rights off a file or a directory of ours, and gives the owner theirs; true when something was changed. A link, what
@@ -291,7 +331,9 @@ pub fn keep_private(path: &Path) -> Result<bool, FsError> {
 
 /// Makes a directory like [`make_private_dir`], but one that a power cut may take away again: what is in it promises nothing.
 pub fn make_passing_dir(path: &Path) -> Result<(), FsError> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create directory", path)
+    let is_missing = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.is_dir();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    missing.iter().rev().try_for_each(|dir| make_one(dir))
 }
 
 /// Makes a directory and its missing parents with this mode, less the process's mask; one that exists is left as it is.

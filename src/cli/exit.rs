@@ -1,7 +1,7 @@
 //! Exit codes, and errors as a person reads them.
 
 use super::output;
-use crate::config::Home;
+use crate::config::{Home, Unsafe};
 use crate::drain::DrainError;
 use crate::fs;
 use crate::index::IndexError;
@@ -182,6 +182,12 @@ impl From<DrainError> for Failure {
             DrainError::Stopped => Self::new(what).hint("`sinker drain --once` goes on where it stopped"),
             _ => Self::new(what).hint("`sinker config show` names the paths; check their permissions"),
         }
+    }
+}
+
+impl From<Unsafe> for Failure {
+    fn from(error: Unsafe) -> Self {
+        Self::new(format!("the data directory is not used: {error}")).hint(error.hint()).exit(Exit::Refused)
     }
 }
 

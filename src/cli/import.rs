@@ -3,7 +3,7 @@
 use super::exit::Failure;
 use super::output::{self, Paint};
 use super::{Exit, scope};
-use crate::config::{Home, Project, Settings};
+use crate::config::{Capture, Home, Project, Secret, Settings};
 use crate::drain::{self, DrainError, Mode, Options, Outcome, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -36,8 +36,18 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     if let Some(missing) = paths.iter().find(|p| p.symlink_metadata().is_err()) {
         return Err(DrainError::NoSuchPath(missing.clone()).into());
     }
+    let odd = |path: &&PathBuf| path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    if let Some(odd) = paths.iter().find(odd) {
+        return Err(Failure::new(format!("{} is neither a file nor a folder", odd.display()))
+            .hint("a transcript is a regular file, such as `~/.claude/projects/*/*.jsonl`")
+            .exit(Exit::Usage));
+    }
     let project = match &args.project {
-        Some(wanted) => Some(scope::whole(home, Some(wanted))?),
+        Some(wanted) => {
+            let project = scope::whole(home, Some(wanted))?;
+            refuse_excluded(home, &project)?;
+            Some(project)
+        }
         None => None,
     };
     let (exports, paths) = exports(paths)?;
@@ -80,6 +90,12 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
                 place.display()
             ));
         }
+        if outcome.passed > 0 {
+            output::say(&format!(
+                "{} files were passed over: `sinker config show` names the excluded and switched-off projects",
+                outcome.passed
+            ));
+        }
         output::say(
             &paint.dim("`sinker search WORDS --all` looks through them; `sinker sessions --all` lists them"),
         );
@@ -117,6 +133,7 @@ fn import(
                 observations: reply.observations,
                 documents: reply.documents,
                 odd: reply.odd,
+                passed: reply.passed,
                 error: reply.error,
             });
         }
@@ -152,6 +169,20 @@ fn add(outcome: &mut Outcome, reply: &drain::Reply) {
     outcome.documents += reply.documents;
     outcome.odd += reply.odd;
     outcome.error.clone_from(&reply.error);
+}
+
+/// Errors: the settings keep the project out.
+fn refuse_excluded(home: &Home, project: &Project) -> Result<(), Failure> {
+    let Project { id, name, root, .. } = project;
+    let capture = Capture::of(&Settings::read(Some(root)));
+    let secret = || Secret::read(home).ok().flatten();
+    let out = capture.names(id) || capture.names(name) || (root.is_absolute() && capture.passes(root, secret).is_some());
+    if !out {
+        return Ok(());
+    }
+    Err(Failure::new(format!("nothing is stored of the project {id}: it is excluded, or switched off"))
+        .hint("`sinker config show` names `capture.exclude` and `capture.enabled`, and the file they come from")
+        .exit(Exit::Refused))
 }
 
 fn bar(json: bool) -> ProgressBar {

@@ -26,8 +26,8 @@ mod status;
 mod timeline;
 mod uninstall;
 
-use crate::config::Home;
-use crate::log;
+use crate::config::{Home, Look};
+use crate::{fs, log};
 use clap::{Parser, Subcommand};
 pub use exit::Exit;
 use exit::Failure;
@@ -121,6 +121,18 @@ fn run(command: Command) -> Result<Exit, Failure> {
         return Err(Failure::new("there is no data directory: neither SINKER_HOME nor HOME is set")
             .hint("SINKER_HOME=/path sinker status"));
     };
+    // Doctor says what is wrong; an uninstall follows no link, and may have to take such a directory away.
+    let home = match command {
+        Command::Doctor(_) | Command::Uninstall(_) => home,
+        _ => home.trusted(Look::Whole)?,
+    };
+    // These write files of the user's, too, and start programs that do.
+    if !matches!(
+        command,
+        Command::Install(_) | Command::Uninstall(_) | Command::Doctor(_) | Command::Service(_)
+    ) {
+        fs::private_umask();
+    }
     match command {
         // No log: an uninstall must not leave a data directory behind that it has just removed.
         Command::Install(args) => install::run(&home, &args),

@@ -11,6 +11,7 @@ use crate::redact::{Redactor, Report};
 use crate::spool;
 use crate::store::{self, Look, LostRange, Reader, SessionRow, Standing, StoreError, Wait};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Show whether everything is stored and searchable.
@@ -53,6 +54,9 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "behind": file.behind,
             "lost_ranges": file.lost_ranges,
             "unwritten_sessions": file.unwritten_sessions,
+            "passed_files": file.passed_files,
+            "passed_records": file.passed_records,
+            "withheld": file.withheld,
             "unknown_types": file.unknown_types,
             "retained": file.retained,
             "rescan_due": file.rescan_due,
@@ -125,9 +129,15 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         line("retention", format!("{} records were taken away", file.retained));
     }
     if file.rescan_due {
-        output::say(
-            "rules     what is stored was redacted by other rules: `sinker redact --rescan` redacts it anew",
-        );
+        let what = "what is stored was redacted by other rules: `sinker redact --rescan` redacts it anew";
+        line("rules", what.to_owned());
+    }
+    let passed =
+        [passed_by(&file.passed_files, "transcripts"), passed_by(&file.passed_records, "records of others")];
+    let withheld = passed_by(&file.withheld, "inputs and results of tools");
+    let passed: Vec<String> = passed.into_iter().chain([withheld]).flatten().collect();
+    if !passed.is_empty() {
+        line("passed", format!("over, by the settings: {}", passed.join(", ")));
     }
     if !file.unknown_types.is_empty() {
         let names: Vec<String> =
@@ -147,6 +157,11 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         output::say("hint: `sinker drain --once` tries again; log/drain.log in the data directory has more");
     }
     Ok(Exit::Done)
+}
+
+fn passed_by(kinds: &BTreeMap<String, u64>, what: &str) -> Option<String> {
+    let parts: Vec<String> = kinds.iter().map(|(why, n)| format!("{n} {what} ({why})")).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// What a look at the first bytes tells: the figures are the drainer's, and it may not have run since the damage was done.

@@ -4,6 +4,7 @@
 //! else may have written: it may never set paths, a hub address, or switch redaction off. A value that is of the
 //! wrong type, out of range or not allowed where it stands is a [`Problem`], and the next lower layer holds.
 
+use super::capture::NEVER;
 use super::home;
 use super::retain::RetainRule;
 use crate::fs;
@@ -64,13 +65,32 @@ impl std::fmt::Display for Problem {
 #[derive(Clone, Copy)]
 enum Kind {
     Bool,
-    Int { min: i64, max: i64 },
-    Float { min: f64, max: f64 },
+    /// A bool that a project's file may only switch off.
+    Switch,
+    Int {
+        min: i64,
+        max: i64,
+    },
+    Float {
+        min: f64,
+        max: f64,
+    },
     Paths,
     Rules,
     Patterns,
+    /// A list of globs, `!` before one takes back.
+    Globs(Adds),
     Choice(&'static [&'static str]),
     Retain,
+}
+
+/// What a layer's list does to those below it. A project's may only keep more out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Adds {
+    /// It takes their place; a project's is added, and may only hold `!` entries.
+    Replaces,
+    /// It is added; a project's may hold no `!` entry.
+    Always,
 }
 
 /// When recall speaks on the events of tools (`recall.tools`).
@@ -97,6 +117,34 @@ struct Key {
 
 /// Every setting. A new one is a row here and a method of [`Settings`].
 const KEYS: &[Key] = &[
+    Key {
+        name: "capture.enabled",
+        kind: Kind::Switch,
+        project: true,
+        help: "store what sessions say; a project's file may only switch it off",
+        default: || true.into(),
+    },
+    Key {
+        name: "capture.exclude",
+        kind: Kind::Globs(Adds::Replaces),
+        project: false,
+        help: "projects of which nothing is stored and to which nothing is told: globs over directories (with a /), ids or names",
+        default: || toml::Value::Array(Vec::new()),
+    },
+    Key {
+        name: "capture.tools",
+        kind: Kind::Globs(Adds::Replaces),
+        project: true,
+        help: "tools whose inputs and results are stored; the last glob that fits decides, ! leaves out",
+        default: || toml::Value::Array(vec!["*".into()]),
+    },
+    Key {
+        name: "capture.never",
+        kind: Kind::Globs(Adds::Always),
+        project: true,
+        help: "files whose content is never stored, added to the built-in list; ! takes one back",
+        default: || toml::Value::Array(NEVER.iter().map(|p| toml::Value::from(*p)).collect()),
+    },
     Key {
         name: "recall.enabled",
         kind: Kind::Bool,
@@ -192,6 +240,8 @@ pub struct Settings {
     values: BTreeMap<&'static str, Value>,
     /// What was wrong in the files read.
     pub problems: Vec<Problem>,
+    /// What a file says of capture could not be read.
+    unclear: bool,
 }
 
 impl Settings {
@@ -199,7 +249,7 @@ impl Settings {
     /// Never fails: see [`Settings::problems`].
     pub fn read(directory: Option<&Path>) -> Self {
         let defaults = KEYS.iter().map(|k| (k.name, Value { value: (k.default)(), origin: Origin::Default }));
-        let mut settings = Self { values: defaults.collect(), problems: Vec::new() };
+        let mut settings = Self { values: defaults.collect(), problems: Vec::new(), unclear: false };
         if let Some(path) = home::user_config() {
             settings.layer(&path, false);
         }
@@ -211,29 +261,36 @@ impl Settings {
     #[cfg(test)]
     pub(crate) fn read_user(path: &Path) -> Self {
         let defaults = KEYS.iter().map(|k| (k.name, Value { value: (k.default)(), origin: Origin::Default }));
-        let mut settings = Self { values: defaults.collect(), problems: Vec::new() };
+        let mut settings = Self { values: defaults.collect(), problems: Vec::new(), unclear: false };
         settings.layer(path, false);
         settings
     }
 
     fn project(&mut self, directory: Option<&Path>) {
-        for dir in directory.into_iter().flat_map(Path::ancestors) {
-            let file = dir.join(".sinker/settings.toml");
-            if file.symlink_metadata().is_ok() {
-                self.layer(&file, true);
-                break;
-            }
-            if dir.join(".git").symlink_metadata().is_ok() {
-                break;
-            }
+        if let Some(path) = directory.and_then(project_file) {
+            self.layer(&path, true);
         }
     }
 
+    /// True when a settings file says anything of capture: what a capture hook asks before it reads them all.
+    pub fn speak_of_capture(directory: Option<&Path>) -> bool {
+        let files = home::user_config().into_iter().chain(directory.and_then(project_file));
+        files.into_iter().any(|path| speaks_of_capture(&path))
+    }
+
     fn layer(&mut self, path: &Path, project: bool) {
+        let before = self.problems.len();
+        self.apply(path, project);
+        let whole = |p: &Problem| p.key.is_empty() && speaks_of_capture(path);
+        let new = self.problems.iter().skip(before);
+        self.unclear |= new.into_iter().any(|p| p.key.starts_with("capture") || whole(p));
+    }
+
+    fn apply(&mut self, path: &Path, project: bool) {
         let mut problem = |key: &str, what: String| {
             self.problems.push(Problem { path: path.to_path_buf(), key: key.to_owned(), what });
         };
-        let bytes = match fs::read_small(path, 1024 * 1024) {
+        let bytes = match fs::read_small(path, LIMIT) {
             Ok(None) => return,
             Ok(Some(bytes)) => bytes,
             Err(error) => return problem("", error.to_string()),
@@ -257,6 +314,32 @@ impl Settings {
                 problem(&name, what);
                 continue;
             }
+            let value = match (key.kind, self.values.get(key.name).map(|known| &known.value)) {
+                (Kind::Switch, Some(known)) if project && value.as_bool() == Some(true) => {
+                    if known.as_bool() == Some(false) {
+                        problem(&name, "a project's file may only switch this off".to_owned());
+                    }
+                    continue;
+                }
+                (Kind::Globs(adds), Some(known)) if project || adds == Adds::Always => {
+                    let lists = [known, &value].into_iter().filter_map(toml::Value::as_array);
+                    let wrong = |glob: &toml::Value| {
+                        glob.as_str().is_some_and(|g| g.starts_with('!')) != (adds == Adds::Replaces)
+                    };
+                    if project && value.as_array().is_some_and(|list| list.iter().any(wrong)) {
+                        let word = if adds == Adds::Replaces { "only with" } else { "none with" };
+                        problem(
+                            &name,
+                            format!(
+                                "a project's file may only keep more out: entries {word} a ! before them"
+                            ),
+                        );
+                        continue;
+                    }
+                    toml::Value::Array(lists.flatten().cloned().collect())
+                }
+                _ => value,
+            };
             let path = path.to_path_buf();
             let origin = if project { Origin::Project(path) } else { Origin::User(path) };
             self.values.insert(key.name, Value { value, origin });
@@ -285,6 +368,15 @@ impl Settings {
         self.value(name).and_then(toml::Value::as_bool).unwrap_or(false)
     }
 
+    /// `capture.enabled`; false, too, where what the files say of capture cannot be read: what is not clear is not stored.
+    pub fn capture_enabled(&self) -> bool {
+        self.flag("capture.enabled") && !self.unclear
+    }
+    /// A list of texts.
+    pub(super) fn words(&self, name: &str) -> Vec<String> {
+        let list = self.value(name).and_then(toml::Value::as_array);
+        list.into_iter().flatten().filter_map(toml::Value::as_str).map(str::to_owned).collect()
+    }
     /// `recall.enabled`.
     pub fn recall_enabled(&self) -> bool {
         self.flag("recall.enabled")
@@ -333,6 +425,29 @@ impl Settings {
     }
 }
 
+/// Units: bytes.
+const LIMIT: u64 = 1024 * 1024;
+
+/// One that cannot be read may say anything.
+fn speaks_of_capture(path: &Path) -> bool {
+    let Ok(bytes) = fs::read_small(path, LIMIT) else { return true };
+    bytes.is_some_and(|bytes| memchr::memmem::find(&bytes, b"capture").is_some())
+}
+
+/// The settings file that holds in a directory: the nearest one up to its work tree's root.
+fn project_file(directory: &Path) -> Option<PathBuf> {
+    for dir in directory.ancestors() {
+        let file = dir.join(".sinker/settings.toml");
+        if file.symlink_metadata().is_ok() {
+            return Some(file);
+        }
+        if dir.join(".git").symlink_metadata().is_ok() {
+            break;
+        }
+    }
+    None
+}
+
 fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, toml::Value)>) {
     for (key, value) in table {
         let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
@@ -346,8 +461,8 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, toml::Value
 /// Says what is wrong with a value; `None` when it fits.
 fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
     match (kind, value) {
-        (Kind::Bool, toml::Value::Boolean(_)) => None,
-        (Kind::Bool, _) => Some("it must be true or false".to_owned()),
+        (Kind::Bool | Kind::Switch, toml::Value::Boolean(_)) => None,
+        (Kind::Bool | Kind::Switch, _) => Some("it must be true or false".to_owned()),
         (Kind::Int { min, max }, toml::Value::Integer(n)) if (min..=max).contains(n) => None,
         (Kind::Int { min, max }, _) => Some(format!("it must be a whole number from {min} to {max}")),
         (Kind::Float { min, max }, toml::Value::Float(n)) if (min..=max).contains(n) => None,
@@ -363,6 +478,11 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
         (Kind::Rules, toml::Value::Array(_)) | (Kind::Patterns, toml::Value::Array(_)) => None,
         (Kind::Rules, _) => Some("it must be a list of { name, pattern, keywords }".to_owned()),
         (Kind::Patterns, _) => Some("it must be a list of patterns".to_owned()),
+        (Kind::Globs(_), toml::Value::Array(all)) => {
+            let good = all.iter().all(|g| g.as_str().is_some_and(|g| !g.trim_start_matches('!').is_empty()));
+            (!good).then(|| "each entry must be a glob".to_owned())
+        }
+        (Kind::Globs(_), _) => Some("it must be a list of globs".to_owned()),
         (Kind::Choice(words), value) => {
             let good = value.as_str().is_some_and(|word| words.contains(&word));
             (!good).then(|| format!("it must be one of {}", words.join(", ")))

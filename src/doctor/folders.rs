@@ -1,7 +1,7 @@
 //! Proves that the data directory is whole: its folders, its secret, no stale mark of a start. Mend: `--fix` makes and removes them.
 
 use super::{Finding, Patient};
-use crate::config::{Home, Secret};
+use crate::config::{Home, Look, Secret};
 use crate::fs::{self, FsError};
 use crate::{clock, spool};
 use std::path::PathBuf;
@@ -10,7 +10,10 @@ use std::path::PathBuf;
 const STALE_MS: i64 = 60_000;
 
 pub(super) fn look(patient: &Patient) -> Finding {
-    let home = &patient.home;
+    let home = &match patient.home.clone().trusted(Look::Whole) {
+        Ok(home) => home,
+        Err(error) => return Finding::bad(format!("{error}; nothing is remembered"), error.hint()),
+    };
     if let Err(error) = Secret::read(home) {
         return Finding::bad(
             error.to_string(),

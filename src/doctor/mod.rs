@@ -18,6 +18,7 @@
 //! | `sqlite` | the SQLite in this binary is one whose log is safe |
 //! | `transcripts` | the host's transcripts can be read |
 //! | `unwritten` | the host writes transcripts at all |
+//! | `capture` | what the settings keep out of memory, and that they can be read |
 //! | `drainer` | who holds the drain lock is alive |
 //! | `lag` | what was said is stored long before the host deletes it |
 //! | `index` | the index holds what the store holds |
@@ -25,6 +26,7 @@
 //! | `whole-way` | a made-up event becomes an answer |
 
 mod binary;
+mod capture;
 mod drainer;
 mod enabled;
 mod fire;
@@ -47,7 +49,7 @@ mod trust;
 mod unwritten;
 mod whole_way;
 
-use crate::config::Home;
+use crate::config::{Home, Look};
 use crate::service::Service;
 use serde::Serialize;
 use settings::SettingsFile;
@@ -58,6 +60,8 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct Patient {
     home: Home,
+    /// Nothing in the data directory is another user's, or leads out of it; else only `folders` looks at it, and says so.
+    is_safe: bool,
     here: PathBuf,
     program: PathBuf,
     service: Service,
@@ -70,7 +74,11 @@ impl Patient {
     /// would run. With `mend`, what is safe is mended.
     pub fn new(home: Home, here: PathBuf, program: PathBuf, service: Service, mend: bool) -> Self {
         let files = settings::read(&here);
-        Self { home, here, program, service, mend, files }
+        let (home, is_safe) = match home.clone().trusted(Look::Whole) {
+            Ok(home) => (home, true),
+            Err(_) => (home, false),
+        };
+        Self { home, is_safe, here, program, service, mend, files }
     }
 }
 
@@ -123,12 +131,16 @@ const CHECKS: &[Check] = &[
     ("sqlite", sqlite::look),
     ("transcripts", transcripts::look),
     ("unwritten", unwritten::look),
+    ("capture", capture::look),
     ("drainer", drainer::look),
     ("lag", lag::look),
     ("index", index::look),
     ("service", service::look),
     ("whole-way", whole_way::look),
 ];
+
+/// Checks that open what lies in the data directory.
+const INSIDE: [&str; 6] = ["modes", "unwritten", "capture", "drainer", "lag", "index"];
 
 /// The names of all checks.
 pub fn names() -> Vec<&'static str> {
@@ -139,6 +151,10 @@ pub fn names() -> Vec<&'static str> {
 pub fn examine<'a>(patient: &'a Patient, named: &'a [String]) -> impl Iterator<Item = Finding> + 'a {
     let wanted = |name: &str| named.is_empty() || named.iter().any(|n| n == name);
     CHECKS.iter().filter(move |(name, _)| wanted(name)).map(|(check, look)| {
+        if !patient.is_safe && INSIDE.contains(check) {
+            let found = Finding::bad("not looked at: the data directory is not safe", "see `folders`");
+            return Finding { check, ..found };
+        }
         // What is damaged can make a library panic; the other checks are made all the same.
         let found = catch_unwind(AssertUnwindSafe(|| look(patient)));
         let failed = |_| Finding::bad("the check itself failed; the log says where", "please report it");

@@ -118,7 +118,7 @@ pub fn probe(home: &Home, path: &Path, last_line: bool) -> Result<(), DrainError
     let mut job = Job::default();
     (job.path, job.last_line) = (path.clone(), last_line);
     let task = Task { job, path, state, entries: Vec::new(), given: None, caution: Caution::Plain };
-    read::discard(&task, &Redactor::new(&secret), &Progress::default())
+    read::discard(&task, &Redactor::new(&secret), &Progress::default(), home)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The choke point: an observation leaves here redacted, or not at all (D8). Nothing else in the crate makes a [`store::Observation`].
 
-use crate::redact::{Redactor, Report};
+use crate::redact::{Redactor, Report, ends_private, may_begin_private};
 use crate::store::{self, Block, cap_text};
 use crate::transcript::{self, MARGIN_BYTES, Piece};
 use crate::{clock, id, index};
+use std::borrow::Cow;
 
 /// Where an observation lies in its file.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +27,9 @@ pub(super) fn clean(
     let mut say = |text: String| say(text, redactor, report);
     let time_ms = raw.timestamp.as_deref().and_then(clock::parse).map(|t| t.0);
     let id = identity(&raw, place);
-    let blocks: Vec<Block> = raw.blocks.into_iter().map(|block| clean_block(block, &mut say)).collect();
+    let mut blocks = raw.blocks;
+    keep_private_across(&mut blocks);
+    let blocks: Vec<Block> = blocks.into_iter().map(|block| clean_block(block, &mut say)).collect();
     let (speaker, scored) = (raw.speaker.name(), !raw.is_summary && !is_question_to_us(&blocks));
     let mut terms: Vec<String> =
         store::telling(speaker, scored, &blocks).flat_map(index::tokens::terms).collect();
@@ -55,6 +58,22 @@ pub(super) fn clean(
     }
 }
 
+/// A private span that one block begins may end in another: an image was pasted in between.
+fn keep_private_across(blocks: &mut [transcript::Block]) {
+    let mut open = false;
+    for block in blocks {
+        if let transcript::Block::Text(text) = block {
+            if open {
+                text.insert_str(0, PRIVATE);
+            }
+            open = ends_private(text);
+        }
+    }
+}
+
+/// What a part is begun with that lies within a span.
+const PRIVATE: &str = "<private>";
+
 /// Redacts the text of a file that a result of an observation lies in.
 pub(super) fn clean_output(
     observation: &str,
@@ -79,18 +98,23 @@ fn say(text: String, redactor: &Redactor, report: &mut Report) -> String {
     let pieces = transcript::pieces(&text);
     if let [Piece::Text(..)] = pieces.as_slice() {
         return match redactor.clean(&text, report) {
-            std::borrow::Cow::Borrowed(_) => cap_text(text),
-            std::borrow::Cow::Owned(cleaned) => cap_text(cleaned),
+            Cow::Borrowed(_) => cap_text(text),
+            Cow::Owned(cleaned) => cap_text(cleaned),
         };
     }
     let mut out = String::new();
+    let mut open = false;
     for piece in pieces {
         match piece {
             Piece::Cut(bytes, sha256) => {
                 out.push_str(&format!("\n[… a part of {bytes} bytes left out, sha256 {sha256} …]\n"));
             }
             Piece::Text(text, behind_cut, before_cut) => {
-                let cleaned = redactor.clean(text, report);
+                // 1. A span begins. 2. It is cut. 3. Behind the cut nothing says that it is private: so what may lie in one is begun as one.
+                let inside = behind_cut && (open || may_begin_private(text));
+                let text = if inside { Cow::Owned(format!("{PRIVATE}{text}")) } else { Cow::Borrowed(text) };
+                open = ends_private(&text);
+                let cleaned = redactor.clean(&text, report);
                 let mut kept = cleaned.as_ref();
                 if behind_cut {
                     kept = drop_start(kept);

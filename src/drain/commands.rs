@@ -29,6 +29,8 @@ pub struct Reply {
     pub redacted: u64,
     /// The id of what was written.
     pub id: Option<String>,
+    /// Files passed over by the settings.
+    pub passed: u64,
     /// What went wrong.
     pub error: Option<String>,
 }

@@ -45,6 +45,12 @@ pub struct StatusFile {
     pub lost_ranges: u64,
     /// Sessions whose host wrote no transcript though something was said.
     pub unwritten_sessions: u64,
+    /// Transcripts passed over, by the reason: `excluded`, `off`.
+    pub passed_files: BTreeMap<String, u64>,
+    /// Records passed over in other transcripts, by the reason.
+    pub passed_records: BTreeMap<String, u64>,
+    /// Inputs and results of tools that are not stored, by the reason: `tool`, `file`.
+    pub withheld: BTreeMap<String, u64>,
     /// Record types that this version does not know, with their number.
     pub unknown_types: BTreeMap<String, u64>,
     /// What was redacted, by rule.
@@ -200,6 +206,9 @@ fn gather(store: &Reader, progress: &Progress) -> Result<StatusFile, StoreError>
         behind: store.behind(20)?.into_iter().map(BehindFile::from).collect(),
         lost_ranges: lines.get("lost").map_or(0, |kinds| kinds.values().sum()),
         unwritten_sessions: lines.get(UNWRITTEN).map_or(0, |kinds| kinds.values().sum()),
+        passed_files: lines.remove("passed").unwrap_or_default(),
+        withheld: lines.remove("withheld").unwrap_or_default(),
+        passed_records: lines.remove("excluded").unwrap_or_default(),
         unknown_types,
         redacted: lines.remove("redacted").unwrap_or_default(),
         retained: store.retained()?,

@@ -8,9 +8,9 @@ use super::prepare;
 use super::publish::Order;
 use super::run::{Asked, Drainer};
 use super::suspects::Caution;
-use super::sweep;
+use super::{roots, sweep};
 use crate::config::{Project, Settings};
-use crate::spool::{self, Claimed, Entry, SpoolError};
+use crate::spool::{self, Claimed, Entry, Odd, SpoolError};
 use crate::store::{self, FileState};
 use crate::{clock, fs, log};
 
@@ -106,6 +106,16 @@ impl Drainer {
         seen: &mut BTreeSet<PathBuf>,
         list: &mut Vec<Request>,
     ) -> Result<(), DrainError> {
+        if !roots::holds(&self.options.roots, &entry) {
+            let odd = Odd::new("it names a transcript outside of the transcript roots (`transcripts.roots`)");
+            log::warn(
+                "drain",
+                &[("session", &entry.session)],
+                "An event names a path outside of the transcript roots.",
+            );
+            self.progress.odd(1);
+            return Ok(spool::quarantine(&self.options.home, &path, &odd)?);
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let ended = entry.event == "session-end";
         list.push(Request {
@@ -229,6 +239,7 @@ impl Drainer {
             observations: before.observations,
             documents: before.documents,
             odd: self.progress.odd_found(),
+            passed: self.progress.passed_files(),
             ..Asked::default()
         };
         if let Some(id) = &command.project {
@@ -302,6 +313,7 @@ impl Drainer {
                 observations: now.observations.saturating_sub(asked.observations),
                 documents: now.documents.saturating_sub(asked.documents),
                 odd: self.progress.odd_found().saturating_sub(asked.odd),
+                passed: self.progress.passed_files().saturating_sub(asked.passed),
                 error,
                 ..Reply::default()
             }

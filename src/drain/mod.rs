@@ -16,6 +16,7 @@ mod chains;
 mod clean;
 mod commands;
 mod figures;
+mod gate;
 mod intake;
 mod load;
 mod lock;
@@ -27,6 +28,7 @@ mod publish;
 mod pulse;
 mod read;
 mod repair;
+mod roots;
 mod rounds;
 mod rules;
 mod run;
@@ -51,7 +53,7 @@ pub use run::{Options, Outcome};
 
 use crate::config::Home;
 pub use crate::store::transcripts;
-use crate::{fs, index, spool, store};
+use crate::{fs, index, log, spool, store};
 use std::path::PathBuf;
 
 /// Why a drainer could not work.
@@ -108,6 +110,15 @@ impl DrainError {
 
 /// Makes the folders that a drainer works in.
 fn prepare(home: &Home) -> Result<(), DrainError> {
+    match home.narrow() {
+        Ok(0) => {}
+        Ok(names) => log::warn(
+            "drain",
+            &[("names", &names)],
+            "Modes were set right: nobody else may read the data directory.",
+        ),
+        Err(error) => log::warn("drain", &[("error", &error)], "Others may read what is ours."),
+    }
     fs::make_private_dir(home.root())?;
     fs::make_private_dir(&home.state())?;
     spool::prepare(home)?;

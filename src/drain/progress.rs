@@ -16,6 +16,7 @@ pub struct Progress {
     observations: AtomicU64,
     entries: AtomicU64,
     odd: AtomicU64,
+    passed: AtomicU64,
     index_seq: AtomicU64,
     index_documents: AtomicU64,
     moved_ms: AtomicI64,
@@ -41,6 +42,7 @@ impl Default for Progress {
             observations: AtomicU64::new(0),
             entries: AtomicU64::new(0),
             odd: AtomicU64::new(0),
+            passed: AtomicU64::new(0),
             index_seq: AtomicU64::new(0),
             index_documents: AtomicU64::new(0),
             moved_ms: AtomicI64::new(0),
@@ -107,6 +109,16 @@ impl Progress {
 
     pub(super) fn odd(&self, odd: u64) {
         self.odd.fetch_add(odd, Ordering::Relaxed);
+    }
+
+    /// A file was passed over: the settings say that nothing of it is to be stored.
+    pub(super) fn passed(&self) {
+        self.passed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Files passed over.
+    pub fn passed_files(&self) -> u64 {
+        self.passed.load(Ordering::Relaxed)
     }
 
     pub(super) fn published(&self, seq: u64, documents: u64) {

@@ -6,23 +6,25 @@ use super::DrainError;
 use super::account::{Lines, Sessions};
 use super::apart::{self, Tried};
 use super::chains::Chains;
+use super::gate::Gate;
 use super::machine::Job;
 use super::progress::Progress;
 use super::suspects::{Caution, REFUSED, Suspects};
 use super::sweep::{SETTLE_MS, untouched_ms};
-use crate::config::{Home, Project};
+use crate::config::{Home, Passed, Project};
 use crate::redact::{Redactor, Report};
 use crate::spool::{Entry, Odd};
 use crate::store::{self, FileState};
 use crate::transcript::{Cursor, Line, Mark, Parsed, Reader, Verdict};
 use crate::{id, step};
 use crossbeam_channel::{Receiver, SendError, Sender, bounded};
+use std::collections::BTreeSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-pub(super) use take::examine;
+pub(super) use take::{Held, examine};
 
 /// A file to read.
 pub(super) struct Task {
@@ -95,6 +97,8 @@ pub(super) enum What {
 pub(super) enum End {
     /// The file was read to its end.
     Read,
+    /// Nothing of it is to be stored; its size.
+    Passed(Passed, u64),
     /// There is no such file.
     Absent,
     /// It is nothing that can be read, and trying again would not help.
@@ -152,7 +156,7 @@ pub(super) fn run(
         suspects().begin(&task.path, task.state.offset);
         progress.reads(true);
         let read = catch_unwind(AssertUnwindSafe(|| {
-            Stretch::new(&task, &parcels, &redactor, &progress).read(&halt)
+            Stretch::new(&task, &parcels, &redactor, &progress, &home).read(&halt)
         }));
         progress.reads(false);
         suspects().end();
@@ -173,12 +177,17 @@ pub(super) fn run(
 }
 
 /// Reads a task to its end and throws away what it gave. Errors: no thread can be had.
-pub(super) fn discard(task: &Task, redactor: &Redactor, progress: &Progress) -> Result<(), DrainError> {
+pub(super) fn discard(
+    task: &Task,
+    redactor: &Redactor,
+    progress: &Progress,
+    home: &Home,
+) -> Result<(), DrainError> {
     let (parcels, thrown) = bounded(2);
     let sink = std::thread::Builder::new().spawn(move || thrown.iter().for_each(drop));
     let sink = sink.map_err(|e| DrainError::Start(e.to_string()))?;
     // What cannot be read will be told by the drainer itself.
-    drop(Stretch::new(task, &parcels, redactor, progress).read(&AtomicBool::new(false)));
+    drop(Stretch::new(task, &parcels, redactor, progress, home).read(&AtomicBool::new(false)));
     drop(parcels);
     drop(sink.join());
     Ok(())
@@ -226,6 +235,7 @@ struct Stretch<'a> {
     /// Where this reading began.
     began: u64,
     chains: Chains,
+    gate: Gate,
     bytes: u64,
     /// Size of what results say that lie in files of their own.
     beside: u64,
@@ -238,6 +248,7 @@ impl<'a> Stretch<'a> {
         parcels: &'a Sender<Parcel>,
         redactor: &'a Redactor,
         progress: &'a Progress,
+        home: &Home,
     ) -> Self {
         Self {
             task,
@@ -250,6 +261,7 @@ impl<'a> Stretch<'a> {
             last: (0, 0),
             began: 0,
             chains: Chains::default(),
+            gate: Gate::new(home),
             bytes: 0,
             beside: 0,
             odd: 0,
@@ -257,8 +269,17 @@ impl<'a> Stretch<'a> {
     }
 
     fn read(mut self, halt: &AtomicBool) -> Result<End, Fault> {
+        // What only events tell of an excluded project is not stored either, whether there is a file or not.
+        let told = self.task.entries.iter().filter_map(|(_, e)| e.project_dir.as_ref().or(e.cwd.as_ref()));
+        let told = told.collect::<BTreeSet<_>>().into_iter().find_map(|dir| self.gate.passes(dir));
+        if let (Some(why), false) = (told, self.task.path.exists()) {
+            return Ok(End::Passed(why, 0));
+        }
         let mut reader = Reader::open(&self.task.path, 0)?;
         let meta = reader.file().metadata()?;
+        if let Some(why) = told.or_else(|| self.gate.passes_file(&self.task.path)) {
+            return Ok(End::Passed(why, meta.len()));
+        }
         self.file_mark = file_mark(&reader)?;
         self.begin();
         if cursor(&self.state).check(reader.file())? == Verdict::Restart {
@@ -268,7 +289,8 @@ impl<'a> Stretch<'a> {
         reader.seek(self.state.offset);
         self.began = self.state.offset;
         // A last line without a newline was stored before: it is counted already.
-        let counted = (self.state.settled > self.state.offset).then_some(self.state.offset);
+        let counted = self.state.settled > self.state.offset && !self.state.passed;
+        let counted = counted.then_some(self.state.offset);
         let take_last = self.task.job.last_line || untouched_ms(&meta) > SETTLE_MS;
         self.state.settled = self.state.offset;
         while let Some(line) = reader.next_line()? {

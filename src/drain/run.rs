@@ -53,6 +53,8 @@ pub struct Outcome {
     pub documents: u64,
     /// Things set aside.
     pub odd: u64,
+    /// Files passed over: the settings say that nothing of them is to be stored.
+    pub passed: u64,
     /// What went wrong last, if anything did.
     #[serde(skip)]
     pub error: Option<String>,
@@ -112,6 +114,7 @@ pub(super) struct Asked {
     pub(super) observations: u64,
     pub(super) documents: u64,
     pub(super) odd: u64,
+    pub(super) passed: u64,
 }
 
 impl Drainer {
@@ -431,6 +434,7 @@ impl Drainer {
             observations: now.observations.saturating_sub(before.observations),
             documents: now.documents.saturating_sub(before.documents),
             odd: self.progress.odd_found(),
+            passed: self.progress.passed_files(),
             error: self.progress.last_error().or_else(|| {
                 // Somebody waits for an import: half of one is no success.
                 let cut = self.options.mode == Mode::Import && self.halt.load(Ordering::Relaxed);

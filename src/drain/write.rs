@@ -205,6 +205,7 @@ impl Writer {
             write.restart_file(file)?;
         }
         unwritten::forget(write, file)?;
+        write.pass_no_more(file)?;
         let sessions = batch.sessions.store(write)?;
         for (id, directory) in batch.sessions.directories() {
             let Some(session) = sessions.get(id) else { continue };
@@ -268,6 +269,9 @@ impl Writer {
     ) -> Result<(), StoreError> {
         if matches!(end, End::Failed(_) | End::Halted) {
             return Ok(());
+        }
+        if let End::Passed(why, size) = end {
+            return write.pass_over(&task.path, why.name(), *size);
         }
         let mut entries: Vec<&Entry> = task.entries.iter().map(|(_, entry)| entry).collect();
         entries.sort_by(|a, b| a.time.cmp(&b.time));
@@ -377,12 +381,15 @@ impl Writer {
         self.committed.try_send(seq).ok();
         for (task, end) in pending.ended {
             let stored = !matches!(end, End::Failed(_));
+            if matches!(end, End::Passed(..)) {
+                self.progress.passed();
+            }
             match &end {
                 End::Failed(why) => {
                     log::warn("drain", &[("why", why)], "A transcript could not be read; it is tried again.")
                 }
                 End::Odd(why) => self.set_aside(&task, why),
-                End::Read | End::Absent => {
+                End::Read | End::Passed(..) | End::Absent => {
                     self.panics.remove(&task.job.path);
                     self.unlink(&task);
                 }

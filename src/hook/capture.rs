@@ -3,7 +3,7 @@
 use super::Event;
 use super::wire::Payload;
 use crate::clock;
-use crate::config::Home;
+use crate::config::{self, Capture, Home, Secret, Settings};
 use crate::fs::{FsError, Sync};
 use crate::spool::{self, Agent, Entry};
 use std::io;
@@ -30,11 +30,14 @@ impl CaptureError {
     }
 }
 
-/// Publishes the pointer of one event. Errors: [`CaptureError`]; then nothing is in `spool/new`.
-pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<(), CaptureError> {
+/// Publishes the pointer of one event; false when the settings say that nothing of it is to be stored. Errors: [`CaptureError`]; then nothing is in `spool/new`.
+pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<bool, CaptureError> {
     let session = payload.session_id.clone().ok_or(CaptureError::Missing("session_id"))?;
     let transcript = payload.transcript_path.as_deref().ok_or(CaptureError::Missing("transcript_path"))?;
     let transcript = plain_path(transcript)?;
+    if is_passed_over(home, payload) {
+        return Ok(false);
+    }
     let cursor = size(&transcript)?;
     let agent = match &payload.agent_id {
         // The nameless agent of a compaction names a file that never exists: absent is normal, too.
@@ -62,6 +65,7 @@ pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<()
         cursor,
         cwd: payload.cwd.as_ref().filter(|d| !d.is_empty()).map(PathBuf::from),
         project_dir: project_dir(),
+        root: other_root(),
         agent,
         tool: payload.tool_name.clone(),
         tool_use: payload.tool_use_id.clone(),
@@ -71,13 +75,32 @@ pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<()
         time: clock::format(clock::now()),
     };
     spool::publish(home, &entry, if event.synced() { Sync::Yes } else { Sync::No })?;
-    Ok(())
+    Ok(true)
+}
+
+/// Nothing of this project is to be stored: then nothing is noted either. Without a word on capture in any settings it costs a few looks for
+/// files that are not there.
+fn is_passed_over(home: &Home, payload: &Payload) -> bool {
+    let Some(directory) = project_dir().or_else(|| payload.cwd.as_ref().map(PathBuf::from)) else {
+        return false;
+    };
+    if !Settings::speak_of_capture(Some(&directory)) {
+        return false;
+    }
+    let capture = Capture::of(&Settings::read(Some(&directory)));
+    capture.passes(&directory, || Secret::read(home).ok().flatten()).is_some()
 }
 
 /// The host's project directory variable. What is not UTF-8 in it is replaced: an entry is JSON.
 fn project_dir() -> Option<PathBuf> {
     let value = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|v| !v.is_empty())?;
     Some(PathBuf::from(value.to_string_lossy().into_owned()))
+}
+
+/// Where the host keeps its transcripts when a variable tells it where: a drainer may have been started without it.
+fn other_root() -> Option<PathBuf> {
+    std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty())?;
+    config::host_root().filter(|root| root.to_str().is_some())
 }
 
 /// Accepts an absolute path without `..`; it is not opened.

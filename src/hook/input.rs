@@ -1,5 +1,7 @@
 //! What of a tool call recall can ask by: the fields that name something, and the beginning of all its texts.
 
+use crate::redact::without_private;
+
 /// So much of all texts of an input, a result or an error is kept. Units: bytes.
 pub(super) const GIST_BYTES: usize = 800;
 
@@ -19,6 +21,13 @@ impl Gist {
         self.0.push_str(cut(text, self.room()));
     }
 
+    /// Takes out what is private.
+    pub(super) fn hide_private(&mut self) {
+        if let std::borrow::Cow::Owned(kept) = without_private(&self.0) {
+            self.0 = kept;
+        }
+    }
+
     /// Bytes that still go in.
     pub(super) fn room(&self) -> usize {
         GIST_BYTES.saturating_sub(self.0.len())
@@ -34,6 +43,15 @@ impl Gist {
 pub(super) fn cut(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
+}
+
+/// Takes out of a field what is private.
+pub(super) fn hide_private(field: &mut Option<String>) {
+    if let Some(text) = field
+        && let std::borrow::Cow::Owned(kept) = without_private(text)
+    {
+        *text = kept;
+    }
 }
 
 /// The fields of `tool_input` that say what a call is about, by the host's names; each absent when it was missing or no string.
@@ -65,6 +83,13 @@ impl Input {
             b"command" | b"prompt" | b"query" => MAX_TEXT_BYTES,
             _ => 0,
         }
+    }
+
+    /// Takes out what is private.
+    pub(super) fn hide_private(&mut self) {
+        let fields = [&mut self.file_path, &mut self.notebook_path, &mut self.path, &mut self.command];
+        fields.into_iter().chain([&mut self.prompt, &mut self.query]).for_each(hide_private);
+        self.gist.hide_private();
     }
 
     /// Takes a field.

@@ -22,8 +22,8 @@ mod wire;
 pub use event::Event;
 
 use crate::clock::Stopwatch;
-use crate::config::Home;
-use crate::log;
+use crate::config::{Home, Look};
+use crate::{fs, log};
 use args::{Args, Only};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -49,6 +49,9 @@ pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 
         log::error("hook", &[], "Neither SINKER_HOME nor HOME is set; set one of them.");
         return 0;
     };
+    fs::private_umask();
+    // Not said: what is not ours is no place for a log, and the host has no use for the word. `doctor` and `status` tell.
+    let Ok(home) = home.trusted(Look::Hook) else { return 0 };
     log::open(&home, "hook");
     // A panic is our fault and must not become the host's: the hook did nothing, and says so in the log.
     log::panics("hook");
@@ -67,9 +70,14 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
             return 0;
         }
     };
+    let recalls = args.only.is_none_or(|only| only == Only::Recall);
+    // Recall reads what others may have put there: it looks at each name.
+    if recalls && home.clone().trusted(Look::Whole).is_err() {
+        return 0;
+    }
     // Capture has no use for what a tool was given.
-    let texts = args.event.is_of_tool() && args.only.is_none_or(|only| only == Only::Recall);
-    let payload = match wire::read_stdin(&watch, STDIN_DEADLINE, texts) {
+    let texts = args.event.is_of_tool() && recalls;
+    let mut payload = match wire::read_stdin(&watch, STDIN_DEADLINE, texts) {
         Ok(payload) => payload,
         Err(error) => {
             log::warn(
@@ -81,7 +89,8 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
         }
     };
     let code = capture_half(home, &args, &payload, watch);
-    if args.only.is_none_or(|only| only == Only::Recall) {
+    if recalls {
+        payload.hide_private();
         recall_half(home, &args, &payload);
     }
     code
@@ -94,7 +103,8 @@ fn capture_half(home: &Home, args: &Args, payload: &Payload, watch: Stopwatch) -
     // Of this half alone: recall has a deadline of its own, which the user may set.
     let _watchdog = watchdog::set(watch.left(CAPTURE_DEADLINE));
     match capture::capture(home, args.event, payload) {
-        Ok(()) => {
+        Ok(false) => 0,
+        Ok(true) => {
             starter::start_drainer_if_none(home);
             0
         }

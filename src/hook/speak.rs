@@ -3,7 +3,7 @@
 use super::args::{self, Args};
 use super::wire::Payload;
 use super::{Event, tool, watchdog};
-use crate::config::{self, Home, ProjectMap, Secret, Settings, Tools};
+use crate::config::{self, Capture, Home, Passed, ProjectMap, Secret, Settings, Tools};
 use crate::recall::{self, Inject, Moment};
 use crate::{id, log};
 use std::io::Write;
@@ -50,6 +50,11 @@ pub(super) fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<Str
     let _watchdog = watchdog::set(settings.recall_deadline() + LEEWAY);
     let moment = moment(args.event, payload, &settings, &directory)?;
     let project = project(home, &directory, &secret);
+    let capture = Capture::of(&settings);
+    let excluded = capture.passes(&directory, || Some(secret.clone())) == Some(Passed::Excluded);
+    if excluded || capture.names(&project) {
+        return None;
+    }
     let key = event_key(args.event, payload);
     let inject = Inject {
         home,

@@ -44,6 +44,14 @@ impl Payload {
         self.source.as_deref().or(self.trigger.as_deref()).or(self.end_reason.as_deref())
     }
 
+    /// Takes out what is private: nothing is asked by it, and no key is made of it.
+    pub(super) fn hide_private(&mut self) {
+        let fields = [&mut self.prompt, &mut self.error, &mut self.command_name, &mut self.command_args];
+        fields.into_iter().for_each(input::hide_private);
+        self.tool_input.hide_private();
+        self.tool_response.hide_private();
+    }
+
     fn slot(&mut self, key: &[u8]) -> Option<(&mut Option<String>, usize)> {
         Some(match key {
             b"session_id" => (&mut self.session_id, MAX_ID_BYTES),

@@ -35,6 +35,7 @@ mod scan;
 mod visible;
 
 pub use own::OwnRules;
+pub use private::{ends_private, may_begin_private, without_private};
 pub use report::Report;
 
 use crate::config::{Problem, Secret};

@@ -32,6 +32,9 @@ pub struct Entry {
     /// The host's project directory variable; stable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_dir: Option<PathBuf>,
+    /// The host's transcript root, where the host was told to keep it in another place than usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<PathBuf>,
     /// The subagent the event belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// Counts by kind.
 pub type Kinds = BTreeMap<String, u64>;
 
-/// Classes that count something beside lines: what was redacted, ranges lost, zeros beside a record, blocks of unknown types, outputs in files
+/// Classes that count something beside lines: a file passed over, calls and results withheld, what was redacted, ranges lost, zeros beside a record, blocks of unknown types, outputs in files
 /// of their own.
-const BESIDE: [&str; 5] = ["redacted", "lost", "gap", "unknown-block", "output"];
+const BESIDE: [&str; 7] = ["passed", "withheld", "redacted", "lost", "gap", "unknown-block", "output"];
 
 /// What became of a transcript's lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

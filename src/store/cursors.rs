@@ -35,8 +35,10 @@ pub struct FileState {
     pub clock_ms: i64,
     /// The size when read last.
     pub size: u64,
-    /// How much of it is stored: the offset, or the end of a last line without a newline.
+    /// How much of it is stored: the offset, or the end of a last line without a newline; or passed over.
     pub settled: u64,
+    /// It was passed over when it was looked at last: nothing of it is to be stored.
+    pub passed: bool,
 }
 
 /// A transcript that is not stored to its end.
@@ -61,11 +63,16 @@ pub(super) fn file_state(row: &Row<'_>) -> rusqlite::Result<FileState> {
         clock_ms: row.get(5)?,
         size: unsigned(6)?,
         settled: unsigned(7)?,
+        passed: row.get(8)?,
     })
 }
 
 pub(super) const STATE_COLUMNS: &str =
-    "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled";
+    "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled,
+     EXISTS (SELECT 1 FROM line_counts c WHERE c.file = files.n AND c.class = 'passed')";
+
+/// The class that counts files of which nothing is to be stored, one each; their kind says why.
+pub(super) const PASSED: &str = "passed";
 
 impl Write<'_> {
     /// Finds or makes a file's row. Errors: [`StoreError`].
@@ -144,6 +151,24 @@ impl Write<'_> {
         }
         self.count_lines(file, LOST, &format!("{from:016x}-{to:016x}"), 1)?;
         Ok(true)
+    }
+
+    /// Passes a file over: its cursor stays, so that it can be read from there one day, and it is not looked at again until it grows.
+    pub fn pass_over(&mut self, path: &Path, why: &str, size: u64) -> Result<(), StoreError> {
+        let file = self.file(path)?;
+        let mut state = self.file_state(file)?;
+        (state.size, state.settled) = (size, size.max(state.offset));
+        self.set_file_state(file, &state)?;
+        if !self.kinds(file, PASSED)?.iter().any(|kind| kind == why) {
+            self.pass_no_more(file)?;
+            self.count_lines(file, PASSED, why, 1)?;
+        }
+        Ok(())
+    }
+
+    /// The file is stored again.
+    pub fn pass_no_more(&mut self, file: FileRow) -> Result<(), StoreError> {
+        self.kinds(file, PASSED)?.iter().try_for_each(|kind| self.count_lines_less(file, PASSED, kind))
     }
 
     /// Takes what a file's lines of one kind were counted back.

@@ -247,7 +247,7 @@ impl Reader {
         let sql = format!("SELECT {STATE_COLUMNS}, path FROM files WHERE gone = 0");
         let mut query = self.connection.prepare(&sql)?;
         let rows =
-            query.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>(8)?), file_state(row)?)))?;
+            query.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>(9)?), file_state(row)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 

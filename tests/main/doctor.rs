@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-const CHECKS: [&str; 20] = [
+const CHECKS: [&str; 21] = [
     "binary",
     "hooks",
     "hooks-enabled",
@@ -26,6 +26,7 @@ const CHECKS: [&str; 20] = [
     "sqlite",
     "transcripts",
     "unwritten",
+    "capture",
     "drainer",
     "lag",
     "index",

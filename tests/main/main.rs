@@ -27,6 +27,8 @@ mod notice;
 mod mcp;
 mod install;
 mod order;
+mod permissions;
+mod private;
 mod rewind;
 mod shapes;
 mod service;

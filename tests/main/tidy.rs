@@ -8,7 +8,8 @@ const BASE: &[&str] = &["config", "ledger", "fs", "clock", "step", "id", "log", 
 
 /// Beyond [`BASE`], who may use whom: the edges of the design, section 5. A folder without a row is a new decision, to be made there first.
 const EDGES: &[(&str, &[&str])] = &[
-    ("hook", &["spool", "recall", "vault"]),
+    // Of redaction only what tells a private span: recall must not ask by it.
+    ("hook", &["spool", "recall", "vault", "redact"]),
     ("spool", &[]),
     ("transcript", &[]),
     ("redact", &[]),

@@ -7,6 +7,7 @@ use crate::spool::Odd;
 use crate::transcript::{Context, INLINE, Line, Look, Namer, Parsed, RawLine, Reader, look, look_long};
 use crate::{clock, id, store};
 use std::io;
+use std::path::Path;
 
 /// Results of one record that are followed into files; the host writes one a record.
 const MAX_MOVED: usize = 16;
@@ -64,6 +65,17 @@ impl Stretch<'_> {
             self.batch.lines.add("gap", why);
             self.odd(&format!("{why}: {} bytes", to - from), from, to);
         }
+        let cwd = match &look.parsed {
+            Parsed::Said(context, _) | Parsed::Silent(context, _) | Parsed::Boundary(context, _) => {
+                &context.cwd
+            }
+            _ => &None,
+        };
+        // A file may hold several sessions, and one that began elsewhere may go into an excluded directory.
+        if let Some(why) = cwd.as_ref().and_then(|dir| self.gate.passes(Path::new(dir))) {
+            self.batch.lines.add("excluded", why.name());
+            return Ok(());
+        }
         match look.parsed {
             Parsed::Said(context, mut observation) => {
                 let session = self.meet(&context);
@@ -73,6 +85,11 @@ impl Stretch<'_> {
                 for kind in &observation.unknown {
                     let name = self.say(&format!("block/{kind}"));
                     self.batch.lines.add("unknown-block", &name);
+                }
+                let place = (self.task.path.as_path(), self.began);
+                let cwd = context.cwd.as_deref();
+                for why in self.gate.withhold(&mut observation.blocks, cwd, place)? {
+                    self.batch.lines.add("withheld", why.name());
                 }
                 let moved: Vec<_> = observation.blocks.iter().filter_map(moved).take(MAX_MOVED).collect();
                 let place = Place { file_mark: &self.file_mark, at, at_ms: self.state.clock_ms };

@@ -194,6 +194,15 @@ impl Sandbox {
         out.stdout.lines().map(parse).collect()
     }
 
+    /// The same of a command that may say with its exit code that something is wrong.
+    pub fn lines_of(&self, args: &[&str]) -> Vec<Value> {
+        let out = self.sinker(&[args, &["--json"]].concat());
+        out.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{args:?}: {e}: {out}")))
+            .collect()
+    }
+
     /// Everything stored, as text, one document a line, in the order of ids: what two runs must agree on.
     pub fn dump(&self) -> String {
         let mut lines: Vec<String> =

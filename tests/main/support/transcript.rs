@@ -3,7 +3,7 @@
 use super::Sandbox;
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Record types that say nothing of the conversation.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +75,13 @@ impl Transcript {
             bytes: Vec::new(),
             flushed: 0,
         }
+    }
+
+    /// From now on its records name this directory, and it lies in that folder; nothing is moved on disk.
+    pub fn move_to(&mut self, dir: &Path, folder: &Path) -> &mut Self {
+        self.cwd = dir.to_str().unwrap().to_owned();
+        self.path = folder.join(format!("{}.jsonl", self.session));
+        self
     }
 
     /// Where a subagent's transcript lies.
