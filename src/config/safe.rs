@@ -72,10 +72,10 @@ pub enum Look {
 }
 
 /// Folders that hooks use.
-const HOOK: [&str; 9] =
-    ["spool", "spool/tmp", "spool/new", "state", "state/shown", "state/launches", "log", "index", "vault"];
+const HOOK: [&str; 8] =
+    ["spool", "spool/tmp", "spool/new", "state", "state/shown", "state/launches", "index", "vault"];
 const FOLDERS: [&str; 4] = ["spool/cur", "spool/odd", "state/replies", "install"];
-const FILES: [&str; 25] = [
+const FILES: [&str; 19] = [
     "secret",
     "store.db",
     "store.db-wal",
@@ -95,12 +95,6 @@ const FILES: [&str; 25] = [
     "state/suspect-store",
     "state/suspect-index",
     "state/repair",
-    "log/hook.log",
-    "log/drain.log",
-    "log/cli.log",
-    "log/mcp.log",
-    "log/drain.log.1",
-    "log/hook.log.1",
 ];
 
 impl Home {
@@ -126,6 +120,13 @@ impl Home {
         }
         for name in HOOK {
             is_ours(&home.root().join(name), true, own)?;
+        }
+        // A log that cannot be written holds nobody up, and its files are opened without following links.
+        if let Ok(meta) = home.log().symlink_metadata() {
+            if meta.is_symlink() {
+                return Err(Unsafe::Link(home.log()));
+            }
+            owned(&home.log(), meta.uid(), own)?;
         }
         if look == Look::Whole {
             for name in FOLDERS {

@@ -86,7 +86,9 @@ fn f64_a_log_of_any_size_is_brought_under_its_cap() {
         assert_eq!(sandbox.drain_once()["observations"], 2);
         for log in ["log/hook.log", "log/drain.log"] {
             let text = std::fs::read_to_string(sandbox.at(log)).unwrap();
-            assert_eq!(text.lines().count(), 1, "{size}: a new log was begun: {text}");
+            // What the test made is open to others, and the drainer says so, too.
+            let lines = text.lines().filter(|line| !line.contains("Modes were set right"));
+            assert_eq!(lines.count(), 1, "{size}: a new log was begun: {text}");
         }
         assert!(size_of_logs(&sandbox) <= 2 * (2 * CAP + 4096), "{size}: {}", size_of_logs(&sandbox));
     }
