@@ -176,12 +176,16 @@ fn refuse_excluded(home: &Home, project: &Project) -> Result<(), Failure> {
     let Project { id, name, root, .. } = project;
     let capture = Capture::of(&Settings::read(Some(root)));
     let secret = || Secret::read(home).ok().flatten();
-    let out = capture.names(id) || capture.names(name) || (root.is_absolute() && capture.passes(root, secret).is_some());
+    let out = capture.names(id)
+        || capture.names(name)
+        || (root.is_absolute() && capture.passes(root, secret).is_some());
     if !out {
         return Ok(());
     }
     Err(Failure::new(format!("nothing is stored of the project {id}: it is excluded, or switched off"))
-        .hint("`sinker config show` names `capture.exclude` and `capture.enabled`, and the file they come from")
+        .hint(
+            "`sinker config show` names `capture.exclude` and `capture.enabled`, and the file they come from",
+        )
         .exit(Exit::Refused))
 }
 
