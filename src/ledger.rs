@@ -23,7 +23,7 @@ const TITLE: &str = "sinker-forgotten ";
 const FORMAT: u64 = 1;
 
 /// What names a forgotten thing: a hash of what it is and of its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark([u8; 16]);
 
 impl Mark {
@@ -54,12 +54,6 @@ impl Mark {
             return None;
         }
         u128::from_str_radix(digits, 16).ok().map(|bits| Self(bits.to_be_bytes()))
-    }
-}
-
-impl Default for Mark {
-    fn default() -> Self {
-        Self([0; 16])
     }
 }
 
@@ -253,7 +247,7 @@ mod tests {
         append(&home, &[one, two]).unwrap();
         let whole = std::fs::read(home.forgotten()).unwrap();
         for len in 0..whole.len() {
-            std::fs::write(home.forgotten(), whole.get(..len).unwrap()).unwrap();
+            fs::replace(&home.forgotten(), whole.get(..len).unwrap(), fs::Sync::No).unwrap();
             append(&home, &[three]).unwrap();
             let ledger = Ledger::read(&home, 0).unwrap();
             assert!(ledger.holds(&three), "cut at {len}");
@@ -265,7 +259,7 @@ mod tests {
     fn one_of_a_newer_format_is_refused_and_left_unchanged() {
         let (_dir, home) = home();
         for bytes in [&b"sinker-forgotten 2\n???\n"[..], b"something else\n"] {
-            std::fs::write(home.forgotten(), bytes).unwrap();
+            fs::replace(&home.forgotten(), bytes, fs::Sync::No).unwrap();
             assert!(Ledger::read(&home, 0).is_err());
             assert!(append(&home, &[Mark::document("1")]).is_err());
             assert_eq!(std::fs::read(home.forgotten()).unwrap(), bytes);

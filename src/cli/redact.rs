@@ -76,7 +76,8 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             total.unreadable += 1;
             continue;
         };
-        if !entry.file_type().is_file() && !(entry.depth() == 0 && entry.path().is_file()) {
+        let named = entry.depth() == 0 && entry.path().is_file();
+        if !named && !entry.file_type().is_file() {
             continue;
         }
         match scan(entry.path(), &redactor, &mut total) {

@@ -22,11 +22,11 @@ pub(super) struct Run {
 }
 
 /// The value of a digit, plain or of the alphabet for URLs, by byte; 64 and above is none.
+#[expect(clippy::indexing_slicing, reason = "in a constant: out of bounds does not compile")]
 const DIGITS: [u8; 256] = {
     let mut table = [255u8; 256];
     let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut at = 0u8;
-    #[expect(clippy::indexing_slicing, reason = "in a constant: out of bounds does not compile")]
     while at < 64 {
         table[alphabet[at as usize] as usize] = at;
         at += 1;

@@ -1,9 +1,9 @@
 //! Taking documents away for good: rows, bodies in packs, what rests on them, and then the bytes on disk (D12).
 //!
-//! 1. What is to go is named in the ledger, which is synced. 2. Rows go, in transactions of bounded size; bodies that shared a pack with
-//! one that goes are written anew under a new number. 3. The file is written anew, the log emptied. A process that dies on the way leaves
-//! `meta.ledger` behind the ledger, or the note `state/residue`, and the next drainer goes on where it stood. The note stays until the
-//! index has lost the bytes as well.
+//! First, what is to go is named in the ledger, which is synced. Then rows go, in transactions of bounded size; bodies that shared a pack
+//! with one that goes are written anew under a new number. At last the file is written anew, and the log emptied. A process that dies on
+//! the way leaves `meta.ledger` behind the ledger, or the note `state/residue`, and the next drainer goes on where it stood. The note
+//! stays until the index has lost the bytes as well.
 
 mod rows;
 
@@ -288,21 +288,14 @@ impl Store {
         remove_asides(home)
     }
 
-    /// Writes the log back and cuts it; a reader may be in the way for a moment.
+    /// Writes the log back and cuts it; waits for readers, but not for ever.
     fn empty_log(&self) {
-        for _ in 0..20 {
-            let busy =
-                self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-            if busy.is_ok_and(|busy| busy == 0) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
+        let busy =
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        if !busy.is_ok_and(|busy| busy == 0) {
+            let what = "A reader keeps the log of the store open; it is emptied when the drainer ends.";
+            log::warn("store", &[], what);
         }
-        log::warn(
-            "store",
-            &[],
-            "A reader keeps the log of the store open; it is emptied when the drainer ends.",
-        );
     }
 }
 

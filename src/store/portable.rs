@@ -150,7 +150,7 @@ impl Reader {
         take: &mut dyn FnMut(Portable) -> Result<(), E>,
     ) -> Result<(), E> {
         let (sessions, rooms) = self.parted(part)?;
-        for (_, session) in &sessions {
+        for session in sessions.values() {
             take(Portable::Session(Box::new(session.clone())))?;
         }
         for record in self.beside_records(&sessions)? {

@@ -47,7 +47,7 @@ fn a_note_is_kept_redacted_found_told_edited_and_forgotten() {
         (&json!("note"), &json!("user"), &json!(""))
     );
     assert_eq!(shown["files"], json!(["src/lantern.rs"]));
-    assert_eq!(found(&sandbox, &["quarterdeck", "lanterns"]), [first.clone()]);
+    assert_eq!(found(&sandbox, &["quarterdeck", "lanterns"]), std::slice::from_ref(&first));
     // It is no session and no observation.
     let after = sandbox.json(&["status"]);
     for (field, more) in [("documents", 1), ("observations", 0), ("sessions", 0)] {
@@ -77,7 +77,7 @@ fn a_note_is_kept_redacted_found_told_edited_and_forgotten() {
         assert!(sandbox.lines(args).iter().any(|line| line["id"] == json!(first)), "{args:?}");
     }
     sandbox.sinker(&["index", "rebuild"]);
-    assert_eq!(found(&sandbox, &["paraffin"]), [first.clone()]);
+    assert_eq!(found(&sandbox, &["paraffin"]), std::slice::from_ref(&first));
     counts_match(&sandbox);
     // Refused: nothing, too much, no such note.
     let long = "x".repeat(65 * 1024);

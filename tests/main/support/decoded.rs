@@ -43,7 +43,7 @@ fn rows(store: &Path, take: &mut dyn FnMut(&str, &[u8])) {
     let tables: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     for table in tables {
         let mut query = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let columns: Vec<String> = query.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = query.column_names().map(str::to_owned).collect();
         let mut rows = query.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for (i, column) in columns.iter().enumerate() {
