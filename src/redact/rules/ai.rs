@@ -13,7 +13,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("huggingface-token", &["hf_", "api_org_"], r"(?:hf_|api_org_)[A-Za-z0-9]{30,40}")
         .edges(Edges::Right)
         .reach(64)
-        .leave(Leave::Opaque),
+        .floor(3.3),
     Rule::token("replicate-token", &["r8_"], r"r8_[A-Za-z0-9]{37,40}"),
     Rule::token("groq-key", &["gsk_"], r"gsk_[A-Za-z0-9]{40,}"),
     Rule::token("perplexity-key", &["pplx-"], r"pplx-[A-Za-z0-9]{40,}"),
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("fireworks-key", &["fw_"], r"fw_[A-Za-z0-9]{22,}").edges(Edges::Closed).leave(Leave::Opaque),
     Rule::token("elevenlabs-key", &["sk_"], r"sk_[a-f0-9]{48}").edges(Edges::Closed),
     Rule::token("nvidia-key", &["nvapi-"], r"nvapi-[\w-]{60,}"),
-    Rule::token("langsmith-key", &["lsv2_"], r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"),
+    Rule::token("langsmith-key", &["lsv2_"], r"lsv2_(?:pt|sk)_[A-Za-z0-9]{32}_[A-Za-z0-9]{10}"),
     Rule::token("pinecone-key", &["pcsk_"], r"pcsk_[A-Za-z0-9_]{30,}"),
     Rule::named("wandb-key", &["wandb"], named!("wandb", r"[0-9a-f]{40}|wandb_v1_[\w-]{30,}")),
     Rule::token("voyage-key", &["pa-"], r"pa-[\w-]{40,46}")

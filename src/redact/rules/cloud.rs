@@ -4,7 +4,7 @@ use super::{Edges, Leave, Rule};
 
 pub(super) const RULES: &[Rule] = &[
     // Glued to a word it is one still, but not followed by more of its own letters.
-    Rule::token("aws-access-key", &["AKIA", "ASIA", "ABIA", "ACCA"], r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}")
+    Rule::token("aws-access-key", &["AKIA", "ASIA", "ABIA", "ACCA", "A3T"], r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z2-7]{16}")
         .edges(Edges::Right)
         .reach(64),
     Rule::named(
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
     .edges(Edges::Open)
     .reach(2048)
     .floor(3.5),
-    Rule::token("aws-bedrock-key", &["ABSK"], r"ABSK[A-Za-z0-9+/]{80,}={0,2}").edges(Edges::Left).reach(512).floor(3.8),
+    Rule::token("aws-bedrock-key", &["ABSK", "bedrock-api-key-"], r"(?:ABSK[A-Za-z0-9+/]{80,}|bedrock-api-key-[A-Za-z0-9+/]{20,})={0,2}").edges(Edges::Left).reach(512).floor(3.8),
     Rule::named("aws-signature", &["X-Amz-Signature"], r"(?i:X-Amz-Signature(?:=|%3D))([0-9a-f]{64})").edges(Edges::Open),
     Rule::token("aws-mws-key", &["amzn.mws."], r"amzn\.mws\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
     Rule::token("gcp-api-key", &["AIza"], r"AIza[\w-]{35}").edges(Edges::Right).reach(64),
@@ -66,11 +66,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::named("cloudflare-token", &["cloudflare", "cf_api", "cf-api", "x-auth-key"], named!("cloudflare|cf[_-]api|x-auth-key", r"[\w-]{37,40}"))
         .leave(Leave::Opaque),
     Rule::token("cloudflare-origin-key", &["v1.0-"], r"v1\.0-[a-f0-9]{24}-[a-f0-9]{120,}"),
-    Rule::token("fly-token", &["fm1r_", "fm1a_", "fm2_", "fo1_"], r"(?:fm1[ar]|fm2|fo1)_[A-Za-z0-9+/_-]{40,}={0,3}").reach(1024),
+    Rule::token("fly-token", &["fm1r_", "fm1a_", "fm2_", "fo1_", "FlyV1 "], r"(?:FlyV1 |(?:fm1[ar]|fm2|fo1)_)[A-Za-z0-9+/_-]{40,}={0,3}").reach(1024),
     Rule::named("vercel-token", &["vercel"], named!("vercel", "[A-Za-z0-9]{24}")).leave(Leave::Opaque),
     Rule::token("netlify-token", &["nfp_", "nfc_", "nfo_", "nfu_"], r"nf[pcou]_[A-Za-z0-9]{36,}").floor(3.5),
     Rule::token("render-key", &["rnd_"], r"rnd_[A-Za-z0-9]{28,}").leave(Leave::Opaque),
-    Rule::token("supabase-key", &["sbp_", "sb_secret_"], r"sbp_(?:oauth_|v0_)?[a-f0-9]{40}|sb_secret_[\w-]{20,}").leave(Leave::Opaque),
+    Rule::token("supabase-key", &["sbp_", "sb_secret_"], r"sbp_(?:oauth_|v0_)?[a-z0-9]{40}|sb_secret_[\w-]{20,}").leave(Leave::Opaque),
     Rule::token("pulumi-token", &["pul-"], r"pul-[a-f0-9]{40}"),
     Rule::token("terraform-token", &[".atlasv1."], r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{50,90}").back(14),
     Rule::token("doppler-token", &["dp.pt.", "dp.st.", "dp.sa.", "dp.ct.", "dp.scim.", "dp.audit."], r"dp\.(?:pt|sa|ct|scim|audit|st(?:\.[\w-]{2,35})?)\.[A-Za-z0-9]{40,44}"),
@@ -78,7 +78,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::named("vault-token-old", &["vault"], named!("vault", r"s\.[A-Za-z0-9]{24}")),
     Rule::token("yandex-key", &["AQVN", "t1.9eu"], r"AQVN[\w-]{35,38}|t1\.9eu[\w-]{60,}=*\.[\w-]{60,}=*").reach(512),
     Rule::token("databricks-token", &["dapi"], r"dapi[a-f0-9]{32}(?:-\d)?"),
-    Rule::token("1password-token", &["ops_eyJ", "A3-"], r"ops_eyJ[A-Za-z0-9+/_-]{100,}={0,3}|A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}").reach(1024),
+    Rule::token("1password-token", &["ops_eyJ", "A3-"], r"ops_eyJ[A-Za-z0-9+/_-]{100,}={0,3}|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}").reach(1024),
     Rule::token("planetscale-token", &["pscale_"], r"pscale_(?:tkn|oauth|pw|api)_[\w.=-]{30,64}"),
-    Rule::token("dynatrace-token", &["dt0c01.", "dt0s01.", "dt0s16."], r"dt0[cs]\d\d\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}"),
+    Rule::token("dynatrace-token", &["dt0c01.", "dt0s01.", "dt0s16."], r"dt0[cs]\d\d\.[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{64}"),
 ];

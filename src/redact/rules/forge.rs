@@ -31,11 +31,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token(
         "bitbucket-token",
         &["ATBB", "ATCTT3xFfGN0", "BBDC-"],
-        r"ATBB[A-Za-z0-9]{32}|ATCTT3xFfGN0[\w=-]{100,}|BBDC-[A-Za-z0-9+/]{40,44}",
+        r"ATBB[A-Za-z0-9]{32}|ATCTT3xFfGN0[\w=-]{100,}|BBDC-[A-Za-z0-9+/@_-]{30,50}",
     )
     .edges(Edges::Left)
     .reach(512),
-    Rule::token("atlassian-token", &["ATATT3"], r"ATATT3[\w=-]{100,}").reach(512),
+    Rule::token("atlassian-token", &["ATATT3"], r"ATATT3[\w=-]{60,}").reach(512),
     Rule::named(
         "jira-token",
         &["jira", "atlassian", "confluence"],
@@ -52,9 +52,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token(
         "sourcegraph-token",
         &["sgp_", "slk_"],
-        r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}|slk_[a-f0-9]{64}",
+        r"sgp_(?:[A-Za-z0-9]{16}_|local_)?[A-Za-z0-9]{40,64}|slk_[a-f0-9]{64}",
     ),
-    Rule::token("circleci-token", &["CCIPAT_", "CCIPRJ_"], r"CCIP(?:AT|RJ)_[A-Za-z0-9]{22}_[a-f0-9]{40}"),
+    Rule::token("circleci-token", &["CCIPAT_", "CCIPRJ_"], r"CCIP(?:AT|RJ)_[A-Za-z0-9]{22}_[A-Za-z0-9]{40}"),
     Rule::named(
         "circleci-key",
         &["circleci", "circle_token", "circle-token"],
@@ -92,7 +92,7 @@ pub(super) const RULES: &[Rule] = &[
         named!("asana", r"[12]/\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32}|[0-9a-z]{32}"),
     )
     .leave(Leave::Opaque),
-    Rule::token("postman-key", &["PMAK-"], r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    Rule::token("postman-key", &["PMAK-"], r"PMAK-[A-Za-z0-9]{24}-[A-Za-z0-9]{34}"),
     Rule::named(
         "airtable-token",
         &["airtable"],

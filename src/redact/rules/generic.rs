@@ -70,9 +70,17 @@ pub(super) const RULES: &[Rule] = &[
     .floor(2.2)
     .leave(Leave::Passwords),
     Rule::named(
+        "config-password",
+        &["password\"", "password\\"],
+        r#"(?i:password)\\*" value=\\*"([^"\\\x00-\x20]{6,})"#,
+    )
+    .edges(Edges::Open)
+    .floor(2.0)
+    .leave(Leave::Urls),
+    Rule::named(
         "secret-flag",
-        &["--password", "--passphrase", "--token", "--api-key", "--secret", "--auth-token", "--access-token"],
-        r#"(?i)--(?:password|passphrase|(?:auth-|access-)?token|api-key|secret(?:-key)?)[ \t]{1,4}["'`]?([^\x00-\x20\x7f"'`\\,;|<>()\[\]]{8,})"#,
+        &["--password", "--passphrase", "--token", "--api-key", "--secret", "--auth-token", "--access-token", "--token-secret", "--client-secret"],
+        r#"(?i)--(?:password|passphrase|(?:auth-|access-)?token(?:-secret)?|api-key|(?:client-)?secret(?:-key)?)[ \t]{1,4}["'`]?([^\x00-\x20\x7f"'`\\,;|<>()\[\]]{8,})"#,
     )
     .edges(Edges::Open)
     .reach(320)

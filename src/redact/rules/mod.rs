@@ -121,7 +121,7 @@ impl Rule {
             shape: Shape::Pattern(pattern),
             back: 0,
             reach: 256,
-            floor: 3.0,
+            floor: 2.5,
             leave: Leave::Examples,
         }
     }

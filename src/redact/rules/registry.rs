@@ -21,8 +21,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("docker-token", &["dckr_pat_", "dckr_oat_"], r"dckr_[po]at_[\w-]{20,}"),
     Rule::token("nuget-key", &["oy2"], r"oy2[a-z0-9]{43}").edges(Edges::Closed).reach(64).floor(3.5),
     Rule::token("clojars-token", &["CLOJARS_"], r"CLOJARS_[a-z0-9]{60}"),
-    Rule::token("artifactory-key", &["AKCp", "cmVmdGtuO"], r"AKCp[A-Za-z0-9]{69,}|cmVmdGtuO[A-Za-z0-9]{50,}")
+    Rule::token("artifactory-key", &["AKC", "cmVmdGtuO"], r"AKC[A-Za-z0-9]{65,}|cmVmdGtuO[A-Za-z0-9]{50,}")
         .edges(Edges::Left),
     Rule::token("hex-key", &["hexpm_"], r"hexpm_[a-f0-9]{32,}"),
-    Rule::token("packagist-token", &["packagist_"], r"packagist_(?:org|app|ouid|uut|ack|acs)_[a-f0-9]{40,}"),
+    Rule::token(
+        "packagist-token",
+        &["packagist_"],
+        r"packagist_(?:org|ort|out|app|ouid|uut|ack|acs)_[a-f0-9]{40,}",
+    ),
 ];

@@ -271,6 +271,24 @@ fn f65_no_secret_of_five_thousand_is_found_anywhere() {
 }
 
 #[test]
+fn f66_look_alikes_are_stored_as_they_are() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::new(&sandbox, 1);
+    let alike: Vec<String> = SAMPLES.iter().flat_map(|s| s.alike).map(|pieces| pieces.concat()).collect();
+    for text in &alike {
+        transcript.prompt("next, please").says(&format!("see {text} there"));
+    }
+    transcript.flush();
+    sandbox.import(&[&transcript.path]);
+    assert_eq!(sandbox.json(&["status"])["redacted"], json!({}));
+    let dump = sandbox.dump();
+    let gone = alike
+        .iter()
+        .filter(|text| !dump.contains(&json!(text).to_string()[1..][..json!(text).to_string().len() - 2]));
+    assert_eq!(gone.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+#[test]
 fn f65_a_scan_tells_which_secrets_lie_where_and_prints_none() {
     let sandbox = Sandbox::new();
     let folder = sandbox.root().join("host");
