@@ -33,7 +33,7 @@ mod service;
 mod web;
 
 /// Raised with every change of the built-in rules or of how they judge: what was kept by an older one is due to be scanned again.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Marker of spans that a person called private.
 pub(super) const PRIVATE: &str = "private";

@@ -1,7 +1,6 @@
 //! F65 to F69 through the binary: every rule's secret in every carrier, and nowhere afterwards.
 
 #[path = "../../../src/redact/samples.rs"]
-#[allow(dead_code, reason = "the unit tests look at the look-alikes")]
 mod samples;
 
 use crate::support::{Sandbox, Transcript};
