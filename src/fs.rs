@@ -3,6 +3,10 @@
 //! Nothing else in the crate creates, renames, syncs or unlinks (SQLite and Tantivy do their own).
 //! It follows no symbolic link at the last part of a name it opens for writing.
 
+mod system;
+
+pub use system::{free_bytes, grants_every_lock, network};
+
 use crate::clock;
 use crate::step::{Did, did, step};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -202,9 +206,15 @@ pub fn append_synced(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
     let mut file = append_to(path)?;
     step("fs::append").and_then(|()| file.write_all(bytes)).at("write", path)?;
     did(Did::Write(path));
+    sync(&file, path)?;
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Returns once what was written to an open file is on disk. `path` is its name, for the error.
+pub fn sync(file: &File, path: &Path) -> Result<(), FsError> {
     step("fs::sync").and_then(|()| file.sync_all()).at("sync", path)?;
     did(Did::Sync(path));
-    path.parent().map_or(Ok(()), sync_dir)
+    Ok(())
 }
 
 /// Opens a file that is written in place (what carries a lock, what is as short-lived as a process), creating it with mode 0600.
@@ -470,52 +480,4 @@ pub fn is_full(path: &Path) -> bool {
     /// Units: bytes.
     const LITTLE: u64 = 1024 * 1024;
     free_bytes(path).is_some_and(|free| free < LITTLE)
-}
-
-/// Bytes that may still be written where `path` lies; `None` when that cannot be told.
-pub fn free_bytes(path: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(path).ok()?;
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
-}
-
-/// Names the network file system that `path` lies on; `None` for a local one, or where that cannot be told.
-///
-/// SQLite's log needs memory shared between processes, and one drainer at a time needs locks that hold: neither is sure across a network.
-pub fn network(path: &Path) -> Option<&'static str> {
-    /// Numbers of Linux (`statfs(2)`).
-    const KINDS: [(u64, &str); 10] = [
-        (0x6969, "NFS"),
-        (0x517b, "SMB"),
-        (0xff53_4d42, "CIFS"),
-        (0xfe53_4d42, "SMB2"),
-        (0x5346_414f, "AFS"),
-        (0x00c3_6400, "Ceph"),
-        (0x0102_1997, "9P"),
-        (0x0bd0_0bd0, "Lustre"),
-        (0x6573_5546, "FUSE"),
-        (0x4750_4653, "GPFS"),
-    ];
-    let kind = file_system(path)?;
-    KINDS.iter().find(|(number, _)| *number == kind).map(|(_, name)| *name)
-}
-
-#[cfg(target_os = "linux")]
-fn file_system(path: &Path) -> Option<u64> {
-    #[cfg(feature = "failpoints")]
-    if let Some(kind) = std::env::var("STEP_STATFS").ok().and_then(|kind| kind.parse().ok()) {
-        return Some(kind);
-    }
-    let kind = rustix::fs::statfs(path).ok()?.f_type;
-    // Signed or not, 32 bits or 64, by platform; the numbers have 32.
-    Some(u64::try_from(i128::from(kind) & 0xffff_ffff).unwrap_or(0))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn file_system(_path: &Path) -> Option<u64> {
-    None
-}
-
-/// What some network file systems do; never here, unless a test says so.
-pub fn grants_every_lock() -> bool {
-    cfg!(feature = "failpoints") && std::env::var_os("STEP_LOCKS").is_some_and(|v| v == "granted")
 }

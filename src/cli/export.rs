@@ -59,7 +59,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         fs::remove(path)?;
     }
     let mut out = BufWriter::new(fs::create_new(path)?);
-    match write(&store, &part, &mut out).and_then(|n| Ok(out.get_ref().sync_all().map(|()| n)?)) {
+    match write(&store, &part, &mut out).and_then(|n| Ok(fs::sync(out.get_ref(), path).map(|()| n)?)) {
         Ok(records) => {
             output::say(&format!("{records} records in {}", path.display()));
             Ok(Exit::Done)
@@ -159,6 +159,12 @@ enum Stop {
 impl From<crate::store::StoreError> for Stop {
     fn from(error: crate::store::StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<fs::FsError> for Stop {
+    fn from(error: fs::FsError) -> Self {
+        Self::Io(error.source)
     }
 }
 

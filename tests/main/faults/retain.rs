@@ -8,7 +8,7 @@ fn said(home: &Sandbox, speaker: &str) -> u64 {
     rows.iter().filter(|row| row["speaker"] == speaker && row["kind"] == "observation").count() as u64
 }
 
-/// Three sessions of hours 1, 20 and 40 of 2026-11-20 and on, each with prose and a tool's output.
+/// Three sessions of 2026-11-20, at one, at eight in the evening and at four in the afternoon, each with prose and a tool's output.
 fn world() -> (Sandbox, Vec<Transcript>) {
     let home = Sandbox::new();
     let mut all = Vec::new();
@@ -27,7 +27,7 @@ fn world() -> (Sandbox, Vec<Transcript>) {
 
 fn retain(home: &Sandbox, rules: &str, args: &[&str]) -> Value {
     home.configure(&format!("[retain]\nrules = [{rules}]\n"));
-    let now = [("SINKER_NOW", "2026-11-23T12:00:00Z")];
+    let now = [("SINKER_NOW", "2026-11-22T18:00:00Z")];
     let out = home.sinker_with(&[&["retain", "--json"], args].concat(), b"", &now);
     assert_eq!(out.code, Some(0), "{out}");
     serde_json::from_str(&out.stdout).unwrap()
@@ -53,7 +53,7 @@ fn retention_takes_by_age_and_size_leaves_what_is_pinned_and_counts() {
     let store = rusqlite::Connection::open(home.at("store.db")).unwrap();
     store.execute("UPDATE files SET offset = 0, settled = 0, head_len = 0, tail_len = 0", []).unwrap();
     drop(store);
-    home.import(&[&transcripts[0].path, &transcripts[1].path]);
+    home.import(&[&transcripts[0].path, &transcripts[2].path]);
     assert_eq!(home.dump(), start.dump());
 
     // By size the oldest go first, and a pinned one stays.
