@@ -4,7 +4,7 @@ use super::exit::Failure;
 use super::output::{self, Paint};
 use super::{Exit, scope};
 use crate::config::Home;
-use crate::store::{Criteria, Reader, Selection};
+use crate::store::{Criteria, Doomed, Reader, Selection};
 use crate::{clock, drain};
 use std::io::{BufRead, IsTerminal, Read, Write};
 
@@ -43,6 +43,9 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// A command may have 16 MB; an id takes about forty bytes.
+const IDS_AT_ONCE: usize = 200_000;
+
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let store = Reader::open_to_show(home)?;
     let found = select(home, &store, args)?;
@@ -61,14 +64,19 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     }
     // The running drainer writes the store anew: nobody may hold an old state of it open.
     drop(store);
-    let what = serde_json::to_value(&found.doomed).unwrap_or_default();
-    let reply = drain::order(home, "forget", &what)?;
-    if let Some(error) = reply.error {
-        return Err(Failure::new(error).hint(
-            "what was named is hidden already where the ledger could be written; run it again, or let `sinker drain --once` finish it",
-        ));
+    let (mut forgotten, mut shared) = (0, 0);
+    for part in parts(&found.doomed) {
+        let what = serde_json::to_value(&part).unwrap_or_default();
+        let reply = drain::order(home, "forget", &what)?;
+        if let Some(error) = reply.error {
+            return Err(Failure::new(error).hint(
+                "what was named is hidden already where the ledger could be written; run it again, or let `sinker drain --once` finish it",
+            ));
+        }
+        forgotten += reply.forgotten;
+        shared += reply.shared;
     }
-    tell(args, &found, "forgot", reply.forgotten, reply.shared);
+    tell(args, &found, "forgot", forgotten, shared);
     Ok(Exit::Done)
 }
 
@@ -90,7 +98,7 @@ fn select(home: &Home, store: &Reader, args: &Args) -> Result<Selection, Failure
     }
     let mut criteria = Criteria { speaker: args.speaker.clone(), ..Criteria::default() };
     for wanted in &args.session {
-        criteria.sessions.push(store.session_id(wanted)?.unwrap_or_else(|| wanted.clone()));
+        criteria.sessions.push(session(store, wanted)?);
     }
     if let Some(wanted) = &args.project {
         criteria.projects.push(scope::project(home, Some(wanted))?);
@@ -107,6 +115,37 @@ fn select(home: &Home, store: &Reader, args: &Args) -> Result<Selection, Failure
         criteria.text = Some(needle(text)?);
     }
     Ok(store.select(&criteria)?)
+}
+
+/// The order in parts that a command of the spool can hold.
+fn parts(doomed: &Doomed) -> Vec<Doomed> {
+    let mut parts: Vec<Doomed> = doomed
+        .documents
+        .chunks(IDS_AT_ONCE)
+        .map(|ids| Doomed { documents: ids.to_vec(), ..Doomed::default() })
+        .collect();
+    if parts.is_empty() {
+        parts.push(Doomed::default());
+    }
+    if let Some(first) = parts.first_mut() {
+        first.sessions.clone_from(&doomed.sessions);
+        first.titles.clone_from(&doomed.titles);
+    }
+    parts
+}
+
+/// A session by its id or a beginning of it. One that is not known yet is taken by its whole id: its events may lie in the spool.
+fn session(store: &Reader, wanted: &str) -> Result<String, Failure> {
+    if let Some(id) = store.session_id(wanted)? {
+        return Ok(id);
+    }
+    let whole = wanted.len() == 36 && wanted.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    if whole {
+        return Ok(wanted.to_owned());
+    }
+    Err(Failure::new(format!("no session, or more than one, is named {wanted}; nothing was forgotten"))
+        .hint("`sinker sessions --all` shows whole ids; the notes of a project go by their ids or with `--project`")
+        .exit(Exit::Nothing))
 }
 
 fn needle(given: &str) -> Result<String, Failure> {

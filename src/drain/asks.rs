@@ -84,8 +84,17 @@ impl Ask {
         store: &mut Store,
         redactor: &Redactor,
     ) -> Result<Done, StoreError> {
+        if home.repair().exists() && !matches!(self, Ask::Note(_)) {
+            let why =
+                "a damaged store is still being read out; try again when `sinker status` says it is done";
+            return Err(StoreError::Io(std::io::Error::other(why)));
+        }
         match self {
             Ask::Forget(doomed) => {
+                // Before the ledger is written, too: a process that dies behind it leaves nothing of this to be found.
+                for session in &doomed.sessions {
+                    forget_files(home, session)?;
+                }
                 let gone = store.forget(home, doomed, &mut terms)?;
                 for session in &doomed.sessions {
                     forget_files(home, session)?;
@@ -102,6 +111,8 @@ impl Ask {
                 Ok(Done { reply: Reply { forgotten, ..Reply::default() }, scrub: false })
             }
             Ask::Rescan => {
+                // The rules may have changed since this process began; it leaves afterwards, so that the next one goes on with these.
+                let redactor = Redactor::new(&Secret::open(home).map_err(std::io::Error::other)?);
                 let redact = |text: &str| match redactor.clean(text, &mut Report::default()) {
                     Cow::Borrowed(_) => None,
                     Cow::Owned(new) => Some(new),

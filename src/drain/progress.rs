@@ -29,6 +29,7 @@ pub struct Progress {
     repairing: AtomicBool,
     /// The publisher is at work.
     publishing: AtomicBool,
+    asked: AtomicBool,
 }
 
 impl Default for Progress {
@@ -52,6 +53,7 @@ impl Default for Progress {
             mending: AtomicBool::new(false),
             repairing: AtomicBool::new(false),
             publishing: AtomicBool::new(false),
+            asked: AtomicBool::new(false),
         }
     }
 }
@@ -154,6 +156,16 @@ impl Progress {
 
     pub(super) fn is_mending(&self) -> bool {
         self.mending.load(Ordering::Relaxed)
+    }
+
+    /// The writer does, or does no more, what a person asked or what was left: one long step.
+    pub(super) fn asked(&self, at_work: bool) {
+        self.asked.store(at_work, Ordering::Relaxed);
+    }
+
+    /// Is it at that?
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// The publisher begins or ends a piece of work; both are a movement.

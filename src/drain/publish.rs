@@ -225,16 +225,16 @@ impl Publisher {
 
     fn scrub(&mut self) -> Result<(), String> {
         let note = |home: &Home| fs::read_small(&home.residue(), 64).ok().flatten();
-        let before = note(&self.home);
+        let (before, wanted) = (note(&self.home), self.store.seq().map_err(|error| error.to_string())?);
         self.attempt(true)?;
+        if self.is_halted() || self.shown < wanted || self.writer.is_none() {
+            return Err("the index is not whole yet; the next drainer goes on".to_owned());
+        }
         let done = self.guarded(|publisher| match &mut publisher.writer {
             Some(writer) => Ok(writer.scrub()?),
             None => Ok(()),
         });
-        done.map_err(|error| {
-            self.failed(&error);
-            error.to_string()
-        })?;
+        done.inspect_err(|error| self.failed(error)).map_err(|error| error.to_string())?;
         // What was forgotten meanwhile comes with an order of its own, and with a note of its own.
         if self.writer.is_some() && note(&self.home) == before {
             fs::remove(&self.home.residue()).map_err(|error| error.to_string())?;

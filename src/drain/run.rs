@@ -101,6 +101,8 @@ pub(super) struct Drainer {
     pub(super) redactor: Redactor,
     pub(super) beat_ms: i64,
     pub(super) stand: Stand,
+    /// The stamp of the user's settings when their rules were read.
+    pub(super) settings: Option<(std::time::SystemTime, u64)>,
 }
 
 /// What a command found when it came, to tell what it did.
@@ -125,10 +127,14 @@ impl Drainer {
         // It was asked of the one before: of two versions in turn, each must be able to work.
         fs::remove(&home.successor())?;
         let secret = Secret::open(home).map_err(start)?;
+        let settings = super::pulse::stamp();
         super::rules::log_unusable();
         let unclean = store::is_unclean(home);
         let (store, repair) = repair::open(home)?;
-        store.begin_with_rules(i64::from(Redactor::new(&secret).version()))?;
+        // A repaired store is filled with what older rules let through.
+        if repair.is_none() {
+            store.begin_with_rules(i64::from(Redactor::new(&secret).version()))?;
+        }
         let stand = Stand::take(home, unclean && repair.is_none());
         let progress = Arc::new(Progress::default());
         if let Some(repair) = &repair {
@@ -207,6 +213,7 @@ impl Drainer {
             redactor: own_redactor,
             beat_ms: -super::pulse::BEAT_MS,
             stand,
+            settings,
         })
     }
 

@@ -73,9 +73,15 @@ impl Writer {
         // Tasks whose rows were lost with a transaction: what still comes of them is passed over.
         let mut lost: BTreeSet<PathBuf> = BTreeSet::new();
         let mut behind = true;
+        // What a drainer that died left to do is tried again, less and less often: meanwhile others may have the store.
+        let (mut tries, mut tried) = (0_u32, clock::Stopwatch::start());
         loop {
-            behind = behind && !self.catch_up(&mut store);
-            // What a drainer that died left to do is tried again; meanwhile others may have the store.
+            let patience = Duration::from_secs(if tries == 0 { 0 } else { 1 << tries.min(9) });
+            if behind && tried.left(patience).is_zero() {
+                behind = !self.catch_up(&mut store);
+                tries = if behind { tries + 1 } else { 0 };
+                tried = clock::Stopwatch::start();
+            }
             let wait = Duration::from_secs(if behind { 1 } else { 60 });
             let first = crossbeam_channel::select! {
                 recv(self.parcels) -> first => match first {
@@ -89,7 +95,7 @@ impl Writer {
                 },
                 recv(self.asks) -> asked => {
                     match asked {
-                        Ok((id, ask)) => self.perform(&mut store, id, &ask),
+                        Ok((id, ask)) => behind |= !self.perform(&mut store, id, &ask),
                         // The drainer ends; parcels say when.
                         Err(_) => self.asks = crossbeam_channel::never(),
                     }

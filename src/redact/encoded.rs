@@ -125,6 +125,11 @@ fn run(bytes: &[u8], run: Range<usize>, runs: &mut Vec<Run>, work: &mut Work) ->
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         };
         runs.push(Run { span: start..last, text, offsets: Vec::new() });
+        if end < run.end {
+            // A byte that is no text ends a text, and another one may begin behind it.
+            (start, tries) = (end.max(start + 1), 4);
+            continue;
+        }
         return Ok(last);
     }
     Ok(run.end)

@@ -11,9 +11,9 @@ use super::compact::{self, Id};
 use super::derive::Terms;
 use super::{Store, StoreError};
 use crate::config::Home;
+use crate::fs;
 use crate::ledger::{self, Ledger, Mark};
 use crate::step::step;
-use crate::{fs, log};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,11 +59,6 @@ impl Store {
     ///
     /// Errors: [`StoreError`]; once the ledger is written, what was named in it is hidden, and goes with the next start at the latest.
     pub fn forget(&mut self, home: &Home, doomed: &Doomed, terms: Terms<'_>) -> Result<Gone, StoreError> {
-        if home.repair().exists() {
-            let why =
-                "a damaged store is still being read out; forget again when `sinker status` says it is done";
-            return Err(StoreError::Io(std::io::Error::other(why)));
-        }
         step("erase::begin")?;
         let fate = self.fate(doomed)?;
         let marks = self.marks(doomed, &fate)?;
@@ -73,6 +68,7 @@ impl Store {
         self.erase(home, &fate, terms)?;
         self.note_ledger()?;
         self.scrub(home)?;
+        remove_asides(home)?;
         Ok(gone)
     }
 
@@ -89,6 +85,9 @@ impl Store {
         if home.residue().exists() {
             went = true;
             self.scrub(home)?;
+            if !self.ledger.is_empty() {
+                remove_asides(home)?;
+            }
         }
         Ok(went)
     }
@@ -278,24 +277,31 @@ impl Store {
     pub fn scrub(&mut self, home: &Home) -> Result<(), StoreError> {
         step("erase::scrub")?;
         let pages: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        let size: i64 = self.connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+        let needed = u64::try_from(pages.saturating_mul(size).saturating_mul(2)).unwrap_or(u64::MAX);
+        if pages >= SMALL_PAGES && fs::free_bytes(home.root()).is_some_and(|free| free < needed) {
+            let why = format!("{needed} bytes must be free to write the store anew");
+            return Err(StoreError::Io(std::io::Error::new(std::io::ErrorKind::StorageFull, why)));
+        }
         let in_memory = pages < SMALL_PAGES;
+        // What is stored stays in the data directory, also while it is moved.
+        self.connection.pragma_update(None, "temp_store_directory", home.state().to_string_lossy())?;
         self.connection.flush_prepared_statement_cache();
         self.connection.pragma_update(None, "temp_store", if in_memory { "MEMORY" } else { "FILE" })?;
         let done = self.connection.execute_batch("VACUUM");
         self.connection.pragma_update(None, "temp_store", "MEMORY")?;
         done?;
-        self.empty_log();
-        remove_asides(home)
+        self.empty_log()
     }
 
     /// Writes the log back and cuts it; waits for readers, but not for ever.
-    fn empty_log(&self) {
-        let busy =
-            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-        if !busy.is_ok_and(|busy| busy == 0) {
-            let what = "A reader keeps the log of the store open; it is emptied when the drainer ends.";
-            log::warn("store", &[], what);
+    fn empty_log(&self) -> Result<(), StoreError> {
+        let busy: i64 = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy == 0 {
+            return Ok(());
         }
+        let why = "somebody reads the store without end: its log still holds old bytes; it is emptied later";
+        Err(StoreError::Io(std::io::Error::new(std::io::ErrorKind::ResourceBusy, why)))
     }
 }
 

@@ -115,8 +115,10 @@ fn an_export_comes_back_to_the_same_ids_once() {
 fn no_secret_comes_in_and_none_goes_out() {
     const TOKEN: &str = "ghp_016C8f3Zk9QwLrT5vXy2Bn7Mh4Jd6Ps1Ea3G";
     let sandbox = world();
-    let text = sandbox.sinker(&["export", "--project", "harbor-api", "--since", "2000-01-01"]).stdout;
-    assert!(text.contains("paraffin"));
+    let project = sandbox.project();
+    let out = sandbox.sinker(&["export", "--project", project.to_str().unwrap(), "--since", "2000-01-01"]);
+    assert!(out.stdout.contains("paraffin"), "{out}");
+    let text = out.stdout;
     let file = sandbox.root().join("planted.jsonl");
     std::fs::write(&file, text.replace("paraffin", TOKEN)).unwrap();
     let copy = sandbox.sibling();

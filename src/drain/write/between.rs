@@ -11,7 +11,9 @@ use std::sync::atomic::Ordering;
 
 impl Writer {
     /// Does what a person asks, between two transactions. Failed, it is told; nobody but them knows whether to try it again.
-    pub(super) fn perform(&mut self, store: &mut Store, id: String, ask: &Ask) {
+    /// Returns false when something is left to do.
+    pub(super) fn perform(&mut self, store: &mut Store, id: String, ask: &Ask) -> bool {
+        self.progress.asked(true);
         let done = catch_unwind(AssertUnwindSafe(|| ask.perform(&self.home, store, &self.redactor)));
         let done = match done {
             Ok(Ok(done)) => {
@@ -24,13 +26,18 @@ impl Writer {
             }
             Err(_) => Err("it ended in a panic; log/drain.log has more".to_owned()),
         };
+        self.progress.asked(false);
         self.publish_projects();
+        let whole = done.is_ok();
         drop(self.told.send((id, done)));
+        whole
     }
 
     /// Does what an earlier drainer left: reads out a damaged store, derives what is behind. Returns false when it is to be tried again.
     pub(super) fn catch_up(&mut self, store: &mut Store) -> bool {
+        self.progress.asked(true);
         let done = self.catch_up_with(store);
+        self.progress.asked(false);
         match done {
             Ok(seq) => {
                 self.progress.recovered("store");
@@ -45,9 +52,11 @@ impl Writer {
     }
 
     fn catch_up_with(&mut self, store: &mut Store) -> Result<u64, StoreError> {
-        if let Some(repair) = &mut self.repair
-            && repair.read_out(&self.home, store, &self.progress, &self.halt)?
-        {
+        if let Some(repair) = &mut self.repair {
+            if !repair.read_out(&self.home, store, &self.progress, &self.halt)? {
+                // Halted: what was forgotten is taken out of a whole store, and not before.
+                return Ok(u64::try_from(store.seq()).unwrap_or(0));
+            }
             self.repair = None;
             self.progress.repair(true, false);
         }
