@@ -70,6 +70,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             observations: outcome.observations + other.observations,
             documents: outcome.documents + other.documents,
             odd: outcome.odd + other.odd,
+            passed: outcome.passed + other.passed,
             ..other
         };
     }
@@ -92,7 +93,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         }
         if outcome.passed > 0 {
             output::say(&format!(
-                "{} files were passed over: `sinker config show` names the excluded and switched-off projects",
+                "{} transcripts, sessions or notes were passed over: `sinker config show` names the excluded and switched-off projects",
                 outcome.passed
             ));
         }
@@ -168,6 +169,7 @@ fn add(outcome: &mut Outcome, reply: &drain::Reply) {
     outcome.observations += reply.observations;
     outcome.documents += reply.documents;
     outcome.odd += reply.odd;
+    outcome.passed += reply.passed;
     outcome.error.clone_from(&reply.error);
 }
 

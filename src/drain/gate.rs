@@ -4,7 +4,7 @@
 //! and on the settings as they are when the file is read.
 
 use super::read::{Held, examine};
-use crate::config::{Capture, Home, Passed, Secret, Settings, Withheld};
+use crate::config::{Capture, Home, Passed, Project, Secret, Settings, Withheld};
 use crate::id;
 use crate::transcript::{Block, Line, MAX_LINE_BYTES, Parsed, RawLine, Reader};
 use std::collections::HashMap;
@@ -64,6 +64,12 @@ impl Gate {
     /// Nothing of what is said in this directory is to be stored.
     pub(super) fn passes(&mut self, directory: &Path) -> Option<Passed> {
         self.rules(directory).passed
+    }
+
+    /// Nothing of a project is to be stored: by its directory, its id or its name.
+    pub(super) fn passes_project(&mut self, project: &Project) -> bool {
+        let Rules { capture, passed } = self.rules(&project.root);
+        passed.is_some() || capture.names(&project.id) || capture.names(&project.name)
     }
 
     /// Nothing of a transcript is to be stored: by where it was begun, or its session's own transcript was; one that does not say, by the

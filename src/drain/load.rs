@@ -1,6 +1,7 @@
 //! Taking an export in: JSON lines, each redacted again, in transactions of bounded size. Done again from its beginning it changes nothing.
 
 use super::Reply;
+use super::gate::Gate;
 use crate::config::Home;
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Odd};
@@ -9,6 +10,7 @@ use crate::store::{Portable, Store, StoreError, Terms};
 use crate::{fs, id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -100,6 +102,7 @@ pub(super) fn load(
     let mut reader = BufReader::new(file);
     let (mut line, mut at, mut junk) = (Vec::new(), 0_u64, Junk::default());
     let before = store.totals()?;
+    let (mut gate, mut passed, mut left_out) = (Gate::new(home), BTreeSet::new(), 0_u64);
     let mut more = true;
     while more {
         step("load::chunk")?;
@@ -125,10 +128,16 @@ pub(super) fn load(
             match record {
                 // What stands in it is not told.
                 Err(error) => junk.add(from, at, format!("no record: {:?} error", error.classify())),
-                Ok(record) => match write.take_in(record, terms)? {
-                    0 => junk.add(from, at, "a record that cannot be used".to_owned()),
-                    n => rows += n,
-                },
+                Ok(mut record) => {
+                    if !record.keep(&mut passed, &mut |project| gate.passes_project(project)) {
+                        left_out += u64::from(matches!(record, Portable::Session(_) | Portable::Note(_)));
+                        continue;
+                    }
+                    match write.take_in(record, terms)? {
+                        0 => junk.add(from, at, "a record that cannot be used".to_owned()),
+                        n => rows += n,
+                    }
+                }
             }
         }
         write.derive(terms)?;
@@ -148,6 +157,7 @@ pub(super) fn load(
         documents: after.0.saturating_sub(before.0),
         observations: after.1.saturating_sub(before.1),
         odd: junk.lines,
+        passed: left_out,
         ..Reply::default()
     })
 }

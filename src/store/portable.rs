@@ -52,6 +52,30 @@ pub enum Portable {
     Note(Box<Kept>),
 }
 
+impl Portable {
+    /// Takes out what belongs to projects of which `passes` says that nothing is stored. `passed` holds their sessions, as far as they came.
+    /// Returns false when nothing is left of the record.
+    pub fn keep(&mut self, passed: &mut BTreeSet<String>, passes: &mut dyn FnMut(&Project) -> bool) -> bool {
+        match self {
+            Portable::Session(session) => {
+                let out = session.project.as_ref().is_some_and(passes);
+                if out {
+                    passed.insert(session.facts.id.clone());
+                }
+                !out
+            }
+            Portable::Boundary { session, .. } => !passed.contains(session),
+            Portable::Observation(said) => {
+                let before = said.links.len();
+                said.links.retain(|link| !passed.contains(&link.session));
+                before == 0 || !said.links.is_empty()
+            }
+            Portable::Note(kept) => !kept.note.project.as_ref().is_some_and(passes),
+            Portable::Summary { .. } => true,
+        }
+    }
+}
+
 /// An observation with what is kept of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Said {

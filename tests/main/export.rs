@@ -99,6 +99,13 @@ fn an_export_comes_back_to_the_same_ids_once() {
     });
     other.import(&[&file]);
     same(&records(&original), &records(&other));
+    // What is excluded here is passed over, as a transcript of it is.
+    let careful = original.sibling();
+    careful.configure("[capture]\nexclude = [\"harbor-*\"]\n");
+    let passed = careful.import(&[&file]);
+    assert!(passed["passed"].as_u64().unwrap() > 0, "{passed}");
+    assert!(!careful.dump().contains("harbor-api"), "{}", careful.dump());
+    careful.configure("");
     // What was forgotten stays so; junk is counted; a newer export is refused.
     let gone = found["hits"][0]["id"].as_str().unwrap();
     copy.json(&["forget", gone, "--yes"]);

@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::named(
         "putty-key",
         &["Private-Lines:"],
-        r"(?i:Private-Lines:)[ \t]*\d{1,3}((?:(?:\\+[nr]|[ \t\r\n+])+[A-Za-z0-9+/=]{20,64}){1,60}(?:(?:\\+[nr]|[ \t\r\n+])+Private-MAC:[ \t]*[0-9a-f]{40,64})?)",
+        r"(?i:Private-Lines:)[ \t]*\d{1,3}((?:(?:\\+[nr]|[ \t\r\n+])+[A-Za-z0-9+/=]{20,}){1,60}(?:(?:\\+[nr]|[ \t\r\n+])+Private-MAC:[ \t]*[0-9a-f]{40,64})?)",
     )
     .reach(6 * 1024)
     .leave(Leave::Nothing),
