@@ -9,14 +9,15 @@
 //! 9f86d081884c7d659a2feaa0c55ad015      one line of 32 hex digits an entry, sorted by nothing
 //! ```
 //!
-//! A line without a newline is a write that was cut short; the next one begins on a line of its own.
+//! A last line without a newline is a write that was cut short: it promised nothing, and the next write takes it out. Any other line that
+//! is no entry is damage, and nobody is answered and nothing stored until a person has looked: what was forgotten must not come back.
 
 use crate::config::Home;
 use crate::fs::{self, FsError};
 use crate::id;
 use crate::step::step;
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 /// The first line, with the format this version writes and the newest it reads.
 const TITLE: &str = "sinker-forgotten ";
@@ -127,7 +128,24 @@ impl Ledger {
                 break;
             }
             seen += read as u64;
-            marks.extend(line.strip_suffix('\n').filter(|line| line.len() == 32).and_then(Mark::read));
+            // A last line without a newline is a write that was cut short, and promised nothing.
+            let Some(whole) = line.strip_suffix('\n') else {
+                let begun = line.len() <= 32 && line.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+                if begun || seen == read as u64 {
+                    break;
+                }
+                let why = "its last line is no entry".to_owned();
+                return Err(LedgerError::Unreadable { path: shown, why });
+            };
+            let title = seen == read as u64 && whole.starts_with(TITLE);
+            match Mark::read(whole).filter(|_| whole.len() == 32) {
+                Some(mark) => marks.push(mark),
+                None if title => {}
+                None => {
+                    let why = format!("the line that ends at byte {seen} is no entry");
+                    return Err(LedgerError::Unreadable { path: shown, why });
+                }
+            }
         }
         marks.sort_unstable();
         marks.dedup();
@@ -162,30 +180,30 @@ pub fn append(home: &Home, marks: &[Mark]) -> Result<(), LedgerError> {
     // Never added to what a newer version wrote, or to what is no ledger.
     let known = Ledger::read(home, 0)?;
     let mut text = String::with_capacity(marks.len() * 33 + 32);
-    if !known.titled {
-        fs::replace(&path, format!("{TITLE}{FORMAT}\n").as_bytes(), fs::Sync::Yes)?;
-    } else if !ends_with_newline(home).map_err(io)? {
-        text.push('\n');
-    }
     for mark in marks.iter().filter(|mark| !known.holds(mark)) {
         text.push_str(&format!("{mark}\n"));
     }
     step("ledger::append").map_err(io)?;
-    fs::append_synced(&path, text.as_bytes())?;
+    if !known.titled {
+        fs::replace(&path, format!("{TITLE}{FORMAT}\n{text}").as_bytes(), fs::Sync::Yes)?;
+    } else if let Some(whole) = cut_short(home)? {
+        fs::replace(&path, &[&whole, text.as_bytes()].concat(), fs::Sync::Yes)?;
+    } else {
+        fs::append_synced(&path, text.as_bytes())?;
+    }
     step("ledger::synced").map_err(io)?;
     Ok(())
 }
 
-fn ends_with_newline(home: &Home) -> std::io::Result<bool> {
-    let Ok(Some(mut file)) = fs::open_plain(&home.forgotten()) else { return Ok(true) };
-    match file.seek(SeekFrom::End(-1)) {
-        Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::InvalidInput => return Ok(true),
-        Err(error) => return Err(error),
+/// The whole lines of a ledger whose last one was cut short; `None` where it was not.
+fn cut_short(home: &Home) -> Result<Option<Vec<u8>>, LedgerError> {
+    let mut bytes = fs::read_small(&home.forgotten(), u64::MAX)?.unwrap_or_default();
+    if bytes.last() == Some(&b'\n') {
+        return Ok(None);
     }
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    bytes.truncate(whole);
+    Ok(Some(bytes))
 }
 
 fn check_title(mut file: &File, shown: &str) -> Result<bool, LedgerError> {
@@ -251,14 +269,21 @@ mod tests {
             append(&home, &[three]).unwrap();
             let ledger = Ledger::read(&home, 0).unwrap();
             assert!(ledger.holds(&three), "cut at {len}");
-            assert_eq!(ledger.holds(&one), len >= 51, "cut at {len}");
+            assert_eq!(ledger.holds(&one), len >= 52, "cut at {len}");
         }
     }
 
     #[test]
     fn one_of_a_newer_format_is_refused_and_left_unchanged() {
         let (_dir, home) = home();
-        for bytes in [&b"sinker-forgotten 2\n???\n"[..], b"something else\n"] {
+        let nuls = [&b"sinker-forgotten 1\n"[..], &[0; 99]].concat();
+        for bytes in [
+            &b"sinker-forgotten 2\n???\n"[..],
+            b"something else\n",
+            b"sinker-forgotten 1\nno entry\n",
+            b"sinker-forgotten 1\n0123456789abcdef\n0123456789abcdef0123456789abcdef\n",
+            &nuls,
+        ] {
             fs::replace(&home.forgotten(), bytes, fs::Sync::No).unwrap();
             assert!(Ledger::read(&home, 0).is_err());
             assert!(append(&home, &[Mark::document("1")]).is_err());

@@ -105,6 +105,7 @@ impl Failure {
 const NO_STORE: &str =
     "`sinker import` takes in what Claude Code has kept so far; `sinker demo` shows how it works";
 
+const LEDGER: &str = "put it back from a backup, or update Sinker if a newer one wrote it; without it, what was forgotten would come back";
 const FORGETTING: &str = "a running drainer does it by itself; `sinker drain --once` does it now";
 
 impl From<StoreError> for Failure {
@@ -120,6 +121,7 @@ impl From<StoreError> for Failure {
             error if error.is_damage() => Self::new(what).damaged(Damaged::Store).hint(
                 "`sinker drain --once` moves it aside and rebuilds it from what is left of it and from the transcripts; a running drainer does so by itself",
             ),
+            StoreError::Ledger(_) => Self::new(what).hint(LEDGER).exit(Exit::Refused),
             StoreError::Forgetting => Self::new(what).hint(FORGETTING).exit(Exit::Refused),
             error if error.is_transient() => Self::new(what)
                 .hint("check free space and permissions of the data directory, then run it again"),
@@ -137,6 +139,7 @@ impl From<IndexError> for Failure {
             IndexError::Newer { .. } => {
                 Self::new(what).hint("update Sinker; nothing was changed").exit(Exit::Refused)
             }
+            IndexError::Ledger(_) => Self::new(what).hint(LEDGER).exit(Exit::Refused),
             IndexError::Forgetting => Self::new(what).hint(FORGETTING).exit(Exit::Refused),
             error if error.is_damage() => Self::new(what).damaged(Damaged::Index).hint(
                 "`sinker index rebuild` makes it anew from the store; a running drainer does so by itself",

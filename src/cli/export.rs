@@ -2,7 +2,7 @@
 
 use super::exit::Failure;
 use super::output;
-use super::{Exit, scope};
+use super::{Exit, redact, scope};
 use crate::clock;
 use crate::config::{Home, Secret};
 use crate::drain::{EXPORT_FORMAT, ExportHead, clean_record};
@@ -11,7 +11,7 @@ use crate::redact::{Redactor, Report};
 use crate::store::{Part, Portable, Reader};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write what is stored as JSON lines: sessions, what was said, notes. `sinker import FILE` reads it back to the same ids. Refused when a
 /// redaction rule of this version finds something in it.
@@ -45,6 +45,12 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             .hint("sinker export FILE --force")
             .exit(Exit::Usage));
     }
+    if let Some(file) = file.filter(|file| lies_in(file, home.root())) {
+        return Err(Failure::new(format!("{} lies in the data directory", file.display()))
+            .hint("sinker export /another/place.jsonl")
+            .exit(Exit::Usage));
+    }
+    redact::refuse_problems(home)?;
     // What is looked through is what is written.
     store.hold()?;
     look_through(home, &store, &part)?;
@@ -146,8 +152,19 @@ fn write(store: &Reader, part: &Part, out: &mut impl Write) -> Result<u64, Stop>
         records += 1;
         line(&serde_json::to_value(&record).map_err(json)?)
     })?;
+    // Without it the file was cut short.
+    line(&serde_json::json!({ "t": "end", "records": records }))?;
     out.flush()?;
     Ok(records)
+}
+
+/// Would a new file of this name lie in a folder?
+fn lies_in(file: &Path, folder: &Path) -> bool {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (parent.canonicalize(), folder.canonicalize()) {
+        (Ok(parent), Ok(folder)) => parent.starts_with(folder),
+        _ => false,
+    }
 }
 
 /// Why an export ended early.

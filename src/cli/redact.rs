@@ -104,7 +104,18 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     Ok(if total.secrets > 0 { Exit::Done } else { Exit::Nothing })
 }
 
+/// Errors: a rule of the user's is not in force, so that what it is to find would be kept.
+pub(super) fn refuse_problems(home: &Home) -> Result<(), Failure> {
+    let secret = Secret::open(home).map_err(|error| Failure::new(error.to_string()))?;
+    match Redactor::new(&secret).problems().first() {
+        None => Ok(()),
+        Some(problem) => Err(Failure::new(format!("a rule of redaction is not in force: {problem}"))
+            .hint("mend it in the settings; `sinker config check` names the file and the key")),
+    }
+}
+
 fn rescan(home: &Home, json: bool) -> Result<Exit, Failure> {
+    refuse_problems(home)?;
     let reply = drain::order(home, "rescan", &serde_json::json!({}))?;
     if let Some(error) = reply.error {
         return Err(Failure::new(error).hint("run it again: what was redacted stays so"));

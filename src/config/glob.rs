@@ -44,6 +44,13 @@ fn starred<T>(
     pattern.get(p..).unwrap_or_default().iter().all(is_star)
 }
 
+/// A glob that can mean something: what is mistyped would keep nothing out.
+pub(super) fn is_sound(text: &str) -> bool {
+    let closed = |open: char, close: char| text.matches(open).count() == text.matches(close).count();
+    let relative = text.starts_with("./") || text.starts_with("../") || text.contains('$');
+    !text.is_empty() && closed('[', ']') && closed('{', '}') && !relative && !text.contains("***")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@
 //! wrong type, out of range or not allowed where it stands is a [`Problem`], and the next lower layer holds.
 
 use super::capture::NEVER;
+use super::glob;
 use super::home;
 use super::retain::RetainRule;
 use crate::fs;
@@ -479,8 +480,9 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
         (Kind::Rules, _) => Some("it must be a list of { name, pattern, keywords }".to_owned()),
         (Kind::Patterns, _) => Some("it must be a list of patterns".to_owned()),
         (Kind::Globs(_), toml::Value::Array(all)) => {
-            let good = all.iter().all(|g| g.as_str().is_some_and(|g| !g.trim_start_matches('!').is_empty()));
-            (!good).then(|| "each entry must be a glob".to_owned())
+            let good =
+                all.iter().all(|g| g.as_str().is_some_and(|g| glob::is_sound(g.trim_start_matches('!'))));
+            (!good).then(|| "each entry must be a glob: brackets closed, no `./` and no variables".to_owned())
         }
         (Kind::Globs(_), _) => Some("it must be a list of globs".to_owned()),
         (Kind::Choice(words), value) => {

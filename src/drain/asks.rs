@@ -180,6 +180,7 @@ pub(super) fn here(home: &Home, verb: &str, what: &serde_json::Value) -> Result<
     let behind = store.obey(home, &mut terms)?;
     let done = ask.perform(home, &mut store, &redactor)?;
     drop(store);
+    super::write::publish_projects(home);
     let progress = Arc::new(Progress::default());
     let mut publisher =
         Publisher::open(home, Pace::BULK, Arc::new(AtomicBool::new(false)), Arc::clone(&progress))?;

@@ -103,7 +103,7 @@ pub(super) fn load(
     let (mut line, mut at, mut junk) = (Vec::new(), 0_u64, Junk::default());
     let before = store.totals()?;
     let (mut gate, mut passed, mut left_out) = (Gate::new(home), BTreeSet::new(), 0_u64);
-    let mut more = true;
+    let (mut more, mut ended) = (true, false);
     while more {
         step("load::chunk")?;
         let mut write = store.begin()?;
@@ -121,7 +121,12 @@ pub(super) fn load(
                 continue;
             }
             bytes += read;
-            let record = serde_json::from_slice::<Value>(&line).and_then(|mut value| {
+            let parsed = serde_json::from_slice::<Value>(&line);
+            if parsed.as_ref().is_ok_and(|value| value.get("t") == Some(&Value::from("end"))) {
+                ended = true;
+                continue;
+            }
+            let record = parsed.and_then(|mut value| {
                 clean_record(&mut value, redactor, &mut Report::default());
                 serde_json::from_value::<Portable>(value)
             });
@@ -158,6 +163,7 @@ pub(super) fn load(
         observations: after.1.saturating_sub(before.1),
         odd: junk.lines,
         passed: left_out,
+        error: (!ended).then(|| format!("{} is cut short: what is in it is stored", path.display())),
         ..Reply::default()
     })
 }

@@ -82,7 +82,10 @@ pub fn note(home: &Home, draft: &Draft, patience: Option<Duration>) -> Result<Sa
     let mut report = Report::default();
     let mut say = |text: &str| redactor.clean(text, &mut report).into_owned();
     let text = say(draft.text.trim());
-    if text.trim().is_empty() {
+    let kept = text.trim();
+    let withheld =
+        kept.starts_with("[redacted:private:") && kept.matches('[').count() == 1 && kept.ends_with(']');
+    if kept.is_empty() || withheld {
         return Err(NoteError::Empty);
     }
     let files = draft.files.as_ref().map(|files| files.iter().map(|file| say(file)).collect());

@@ -379,7 +379,7 @@ impl Writer {
     fn settle(&mut self, seq: u64, pending: Pending) {
         pending.odd.iter().for_each(|_| self.progress.odd(1));
         if pending.new_project {
-            self.publish_projects();
+            publish_projects(&self.home);
         }
         self.progress.recovered("store");
         self.progress.stored(pending.observations);
@@ -463,18 +463,19 @@ impl Writer {
         // Closed: the process ends.
         drop(self.finished.send(event));
     }
+}
 
-    fn publish_projects(&self) {
-        let written = crate::store::Reader::open(&self.home)
-            .and_then(|reader| reader.directories())
-            .map_err(|e| e.to_string())
-            .and_then(|pairs| ProjectMap::from_pairs(pairs).write(&self.home).map_err(|e| e.to_string()));
-        if let Err(error) = written {
-            log::warn(
-                "drain",
-                &[("error", &error)],
-                "The map of projects could not be published; hooks look for themselves.",
-            );
-        }
+/// Writes the map of directories that hooks look into.
+pub(super) fn publish_projects(home: &Home) {
+    let written = crate::store::Reader::open(home)
+        .and_then(|reader| reader.directories())
+        .map_err(|e| e.to_string())
+        .and_then(|pairs| ProjectMap::from_pairs(pairs).write(home).map_err(|e| e.to_string()));
+    if let Err(error) = written {
+        log::warn(
+            "drain",
+            &[("error", &error)],
+            "The map of projects could not be published; hooks look for themselves.",
+        );
     }
 }

@@ -12,6 +12,9 @@ pub enum IndexError {
     /// It may still hold what was forgotten: nobody is answered from it (D12).
     #[error("what was forgotten is still being removed")]
     Forgetting,
+    /// What was forgotten cannot be told: nobody is answered (D12).
+    #[error(transparent)]
+    Ledger(#[from] crate::ledger::LedgerError),
     /// A file operation failed: disk full, permissions.
     #[error(transparent)]
     Fs(#[from] FsError),

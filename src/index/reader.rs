@@ -51,6 +51,7 @@ impl Reader {
             match Self::try_open(home) {
                 Err(IndexError::Engine { .. }) if attempt < ATTEMPTS => attempt += 1,
                 Ok(Some(reader)) if reader.ledger != ledger::size(home) => {
+                    ledger::Ledger::read(home, 0)?;
                     return Err(IndexError::Forgetting);
                 }
                 done => return done,

@@ -3,7 +3,9 @@
 //! Derived documents are not among them: they are derived again (D5). Neither is how far transcripts were read: those are files of one
 //! machine. A record can be taken in any number of times (D4), and what was forgotten here stays so (D12).
 
-use super::body::{Block, body_of, not_ours};
+mod record;
+
+use super::body::{body_of, not_ours};
 use super::compact::{self, Id};
 use super::derive::Terms;
 use super::documents::{Observation, position};
@@ -17,122 +19,10 @@ use crate::config::Project;
 use crate::id;
 use crate::ledger::Mark;
 use rusqlite::{OptionalExtension, params};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A record of an export: one line.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "t", rename_all = "kebab-case")]
-pub enum Portable {
-    /// A session with its project; it comes before what it holds.
-    Session(Box<OldSession>),
-    /// A title that names a record.
-    Summary {
-        /// The record.
-        leaf: String,
-        /// The title.
-        title: String,
-    },
-    /// A compaction.
-    Boundary {
-        /// The host's session id.
-        session: String,
-        /// Its own.
-        id: String,
-        /// Its place. Units: milliseconds.
-        at_ms: i64,
-        /// Its place, byte.
-        at: u64,
-        /// Its time.
-        time: Option<String>,
-    },
-    /// A record of a session.
-    Observation(Box<Said>),
-    /// A note.
-    Note(Box<Kept>),
-}
-
-impl Portable {
-    /// Takes out what belongs to projects of which `passes` says that nothing is stored. `passed` holds their sessions, as far as they came.
-    /// Returns false when nothing is left of the record.
-    pub fn keep(&mut self, passed: &mut BTreeSet<String>, passes: &mut dyn FnMut(&Project) -> bool) -> bool {
-        match self {
-            Portable::Session(session) => {
-                let out = session.project.as_ref().is_some_and(passes);
-                if out {
-                    passed.insert(session.facts.id.clone());
-                }
-                !out
-            }
-            Portable::Boundary { session, .. } => !passed.contains(session),
-            Portable::Observation(said) => {
-                let before = said.links.len();
-                said.links.retain(|link| !passed.contains(&link.session));
-                before == 0 || !said.links.is_empty()
-            }
-            Portable::Note(kept) => !kept.note.project.as_ref().is_some_and(passes),
-            Portable::Summary { .. } => true,
-        }
-    }
-}
-
-/// An observation with what is kept of it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Said {
-    id: String,
-    speaker: String,
-    time: Option<String>,
-    time_ms: Option<i64>,
-    record: Option<String>,
-    parent: Option<String>,
-    message: Option<String>,
-    prompt: Option<String>,
-    scored: bool,
-    command: Option<(String, String)>,
-    at: i64,
-    blocks: Vec<Block>,
-    links: Vec<Link>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    revisions: Vec<Older>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    outputs: Vec<Whole>,
-}
-
-/// A session that holds it, and where.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Link {
-    session: String,
-    host: String,
-    agent: String,
-    at_ms: i64,
-    at: u64,
-    is_prompt: bool,
-    /// Which record it follows there, as a hash.
-    follows: Option<i64>,
-}
-
-/// A revision that is no longer current.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Older {
-    at: i64,
-    blocks: Vec<Block>,
-}
-
-/// The whole of a result that lay in a file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Whole {
-    call: String,
-    text: String,
-    bytes: u64,
-    sha256: String,
-}
-
-/// A note with its older revisions.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Kept {
-    note: Note,
-    older: Vec<(i64, String)>,
-}
+pub use record::Portable;
+use record::{Kept, Link, Older, Said, Whole};
 
 /// What of a store is wanted; all that is given must hold.
 #[derive(Debug, Clone, Default)]

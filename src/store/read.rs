@@ -183,6 +183,7 @@ impl Reader {
     pub fn open_to_show(home: &Home) -> Result<Self, StoreError> {
         let reader = Self::open(home)?;
         if reader.ledger()? != ledger::size(home) {
+            ledger::Ledger::read(home, 0)?;
             return Err(StoreError::Forgetting);
         }
         Ok(reader)

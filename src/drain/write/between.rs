@@ -27,7 +27,7 @@ impl Writer {
             Err(_) => Err("it ended in a panic; log/drain.log has more".to_owned()),
         };
         self.progress.asked(false);
-        self.publish_projects();
+        super::publish_projects(&self.home);
         let whole = done.is_ok();
         drop(self.told.send((id, done)));
         whole
