@@ -5,6 +5,7 @@ use crate::config::{Home, Unsafe};
 use crate::drain::DrainError;
 use crate::fs;
 use crate::index::IndexError;
+use crate::ledger::LedgerError;
 use crate::recall::RecallError;
 use crate::spool::SpoolError;
 use crate::store::StoreError;
@@ -121,6 +122,8 @@ impl From<StoreError> for Failure {
             error if error.is_damage() => Self::new(what).damaged(Damaged::Store).hint(
                 "`sinker drain --once` moves it aside and rebuilds it from what is left of it and from the transcripts; a running drainer does so by itself",
             ),
+            StoreError::Ledger(LedgerError::Fs(_)) => Self::new(what)
+                .hint("check free space and permissions of the data directory; nothing was forgotten yet"),
             StoreError::Ledger(_) => Self::new(what).hint(LEDGER).exit(Exit::Refused),
             StoreError::Forgetting => Self::new(what).hint(FORGETTING).exit(Exit::Refused),
             error if error.is_transient() => Self::new(what)

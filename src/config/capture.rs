@@ -127,7 +127,8 @@ impl Capture {
         let real = directory.canonicalize().ok();
         let above = || std::iter::once(directory).chain(real.as_deref()).flat_map(Path::ancestors);
         let paths = self.exclude.iter().filter(|pattern| pattern.contains('/')).map(|p| self.whole(p));
-        for pattern in paths {
+        // A link may lie on either side: the host names the real directory of a session that was begun through one.
+        for pattern in paths.flat_map(|pattern| [real_beginning(&pattern), Some(pattern)]).flatten() {
             if above().filter_map(Path::to_str).any(|dir| dir != "/" && glob::matches(&pattern, dir)) {
                 return true;
             }
@@ -197,6 +198,18 @@ impl Capture {
             _ => format!("**/{pattern}"),
         }
     }
+}
+
+/// A pattern with the links resolved in what stands before its first wildcard; `None` where that changes nothing.
+fn real_beginning(pattern: &str) -> Option<String> {
+    let wild = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
+    let (begin, rest) = match pattern.get(..wild)?.rfind('/') {
+        Some(slash) if wild < pattern.len() => pattern.split_at(slash),
+        _ => (pattern, ""),
+    };
+    let real = Path::new(begin).canonicalize().ok()?;
+    let real = format!("{}{rest}", real.to_str()?);
+    (real != pattern).then_some(real)
 }
 
 #[cfg(test)]

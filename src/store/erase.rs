@@ -55,7 +55,7 @@ struct Fate {
 }
 
 impl Store {
-    /// Forgets for good, and returns once the bytes are off the store's files. `terms` as for [`Write::derive`].
+    /// Forgets for good, and returns once the bytes are off the store's files. `terms` as for [`super::Write::derive`].
     ///
     /// Errors: [`StoreError`]; once the ledger is written, what was named in it is hidden, and goes with the next start at the latest.
     pub fn forget(&mut self, home: &Home, doomed: &Doomed, terms: Terms<'_>) -> Result<Gone, StoreError> {

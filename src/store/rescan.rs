@@ -29,7 +29,7 @@ struct Body {
 
 impl Store {
     /// Redacts everything that is stored, and returns how many texts changed. `rules` is the version of the rules, which is then that of the
-    /// store. `terms` as for [`Write::derive`].
+    /// store. `terms` as for [`super::Write::derive`].
     ///
     /// Errors: [`StoreError`]. What was done holds, and it can be begun again: a redacted text stays as it is.
     pub fn rescan(

@@ -150,7 +150,10 @@ fn of_an_excluded_project_nothing_is_noted_stored_or_told_until_it_is_taken_in_a
         "[capture]\nenabled = false\n[recall]\nenabled = false\n",
     )
     .unwrap();
-    let rules = "[capture]\nexclude = [\"~/work/secret/**\", \"ledger-*\"]\n";
+    // Named by a link, while the host names the real directory.
+    std::fs::create_dir_all(&dirs[0]).unwrap();
+    std::os::unix::fs::symlink(user.join("work"), user.join("by-link")).unwrap();
+    let rules = "[capture]\nexclude = [\"~/by-link/secret/**\", \"ledger-*\"]\n";
     sandbox.configure(&format!("[recall]\n{UNHURRIED}{rules}"));
     let mut hidden: Vec<Transcript> =
         dirs.iter().enumerate().map(|(n, dir)| elsewhere(&sandbox, 10 + n as u64, dir, CANARY)).collect();
