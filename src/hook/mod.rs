@@ -22,7 +22,7 @@ mod wire;
 pub use event::Event;
 
 use crate::clock::Stopwatch;
-use crate::config::{Home, Look};
+use crate::config::{Home, Look, Unsafe};
 use crate::{fs, log};
 use args::{Args, Only};
 use std::ffi::OsString;
@@ -51,7 +51,12 @@ pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 
     };
     fs::private_umask();
     // Not said: what is not ours is no place for a log, and the host has no use for the word. `doctor` and `status` tell.
-    let Ok(home) = home.trusted(Look::Hook) else { return 0 };
+    let home = match home.clone().trusted(Look::Hook) {
+        Ok(home) => home,
+        // The user's own mistake, such as a file in the place of a folder: that is said in the log, where it stands in the way.
+        Err(Unsafe::Kind { .. }) => home,
+        Err(_) => return 0,
+    };
     log::open(&home, "hook");
     // A panic is our fault and must not become the host's: the hook did nothing, and says so in the log.
     log::panics("hook");
@@ -72,7 +77,7 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
     };
     let recalls = args.only.is_none_or(|only| only == Only::Recall);
     // Recall reads what others may have put there: it looks at each name.
-    if recalls && home.clone().trusted(Look::Whole).is_err() {
+    if recalls && home.clone().trusted(Look::Whole).is_err_and(|why| !matches!(why, Unsafe::Kind { .. })) {
         return 0;
     }
     // Capture has no use for what a tool was given.
