@@ -167,7 +167,7 @@ fn what_is_not_ours_alone_is_neither_followed_nor_used() {
             let asked = payload(name, &sandbox, &transcript);
             let said = sandbox.hook(event, &asked);
             // A file in the place of a folder is the user's own mistake: the start of a session says what is in the way.
-            let told = case == "a file for the spool" && event == "session-start";
+            let told = *case == "a file for the spool" && event == "session-start";
             if told {
                 assert!(
                     said.code == Some(0) && said.stdout.contains("nothing can be remembered"),
