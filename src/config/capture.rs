@@ -230,9 +230,9 @@ mod tests {
     #[test]
     fn a_project_is_excluded_by_its_directory_its_name_or_its_id() {
         let cases: [(&str, &str, bool); 9] = [
-            ("~/work/secret/**", "/u/work/secret/app/src", true),
-            ("~/work/secret", "/u/work/secret/app", true),
-            ("~/work/secret/**", "/u/work/other", false),
+            ("~/clients/secret/**", "/u/clients/secret/app/src", true),
+            ("~/clients/secret", "/u/clients/secret/app", true),
+            ("~/clients/secret/**", "/u/clients/other", false),
             ("/srv/*/private", "/srv/a/private/x", true),
             ("secret/app", "/any/secret/app", true),
             ("app", "/any/place/App", true),

@@ -143,7 +143,7 @@ fn in_dir(sandbox: &Sandbox, dir: &Path, event: &str, mut asked: Value) -> crate
 fn of_an_excluded_project_nothing_is_noted_stored_or_told_until_it_is_taken_in_again() {
     let sandbox = Sandbox::new();
     let user = sandbox.user();
-    let dirs = [user.join("work/secret/app"), user.join("code/Ledger"), user.join("code/switched-off")];
+    let dirs = [user.join("clients/secret/app"), user.join("code/Ledger"), user.join("code/switched-off")];
     std::fs::create_dir_all(dirs[2].join(".sinker")).unwrap();
     std::fs::write(
         dirs[2].join(".sinker/settings.toml"),
@@ -152,7 +152,7 @@ fn of_an_excluded_project_nothing_is_noted_stored_or_told_until_it_is_taken_in_a
     .unwrap();
     // Named by a link, while the host names the real directory.
     std::fs::create_dir_all(&dirs[0]).unwrap();
-    std::os::unix::fs::symlink(user.join("work"), user.join("by-link")).unwrap();
+    std::os::unix::fs::symlink(user.join("clients"), user.join("by-link")).unwrap();
     let rules = "[capture]\nexclude = [\"~/by-link/secret/**\", \"ledger-*\"]\n";
     sandbox.configure(&format!("[recall]\n{UNHURRIED}{rules}"));
     let mut hidden: Vec<Transcript> =
