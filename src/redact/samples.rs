@@ -16,6 +16,25 @@ pub struct Sample {
     pub alike: &'static [&'static [&'static str]],
 }
 
+/// The base64 of bytes, with padding: how a secret is carried.
+pub fn base64(bytes: &[u8]) -> String {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for part in bytes.chunks(3) {
+        let mut bits = [0u8; 4];
+        bits[1..=part.len()].copy_from_slice(part);
+        let bits = u32::from_be_bytes(bits);
+        for n in 0..4 {
+            out.push(if n <= part.len() {
+                char::from(digits[(bits >> (18 - 6 * n)) as usize & 63])
+            } else {
+                '='
+            });
+        }
+    }
+    out
+}
+
 impl Sample {
     /// The sample whole, and the secret in it, its last piece drawn anew by `seed`; zero leaves it as it is.
     pub fn draw(&self, seed: u64) -> (String, String) {

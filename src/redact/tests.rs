@@ -1,4 +1,4 @@
-use super::samples::{SAMPLES, Sample};
+use super::samples::{SAMPLES, Sample, base64};
 use super::*;
 use proptest::prelude::*;
 
@@ -98,7 +98,7 @@ fn f65_a_secret_in_a_text_that_is_encoded_is_found() {
     for rule in SAMPLES {
         let (whole, secret) = rule.draw(0);
         let file = format!("# settings of the harbour\nNAME=harbor\n{whole}\nPORT=8080\n");
-        let one = encode(file.as_bytes());
+        let one = base64(file.as_bytes());
         let lines: Vec<&str> =
             one.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).unwrap()).collect();
         let url: String = file
@@ -117,7 +117,7 @@ fn f65_a_secret_in_a_text_that_is_encoded_is_found() {
             format!("path/{one}"),
             lines.join("\n"),
             lines.join("\\n"),
-            encode(one.as_bytes()),
+            base64(one.as_bytes()),
         ] {
             let (out, _) = clean(&text);
             let left: String = out.split(['\n', '\\', '[']).map(str::to_owned).collect();
@@ -133,29 +133,11 @@ fn f65_a_secret_in_a_text_that_is_encoded_is_found() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     for text in [
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
-        &encode(b"a text of no secrets at all, only words"),
+        &base64(b"a text of no secrets at all, only words"),
         "100%25 of https://host/?q=a%20b%20c",
     ] {
         assert_eq!(clean(text).0, text);
     }
-}
-
-fn encode(bytes: &[u8]) -> String {
-    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for part in bytes.chunks(3) {
-        let mut bits = [0u8; 4];
-        bits[1..=part.len()].copy_from_slice(part);
-        let bits = u32::from_be_bytes(bits);
-        for n in 0..4 {
-            out.push(if n <= part.len() {
-                char::from(digits[(bits >> (18 - 6 * n)) as usize & 63])
-            } else {
-                '='
-            });
-        }
-    }
-    out
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod samples;
 
 use crate::support::{Sandbox, Transcript};
-use samples::SAMPLES;
+use samples::{SAMPLES, base64};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,24 +19,6 @@ struct Canary {
     run: String,
     rule: &'static str,
     carrier: &'static str,
-}
-
-fn base64(bytes: &[u8]) -> String {
-    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for part in bytes.chunks(3) {
-        let mut bits = [0u8; 4];
-        bits[1..=part.len()].copy_from_slice(part);
-        let bits = u32::from_be_bytes(bits);
-        for n in 0..4 {
-            out.push(if n <= part.len() {
-                char::from(digits[(bits >> (18 - 6 * n)) as usize & 63])
-            } else {
-                '='
-            });
-        }
-    }
-    out
 }
 
 fn percent(text: &str) -> String {
