@@ -345,23 +345,33 @@ impl<S: Source> Scanner<S> {
         Ok(())
     }
 
-    /// Consumes a number, `true`, `false` or `null` that begins with `first`.
+    /// Consumes a number, `true`, `false` or `null` that begins with `first`; returns its first [`MAX_WORD_BYTES`]. A number may be as long
+    /// as it likes: it is some other program's, and nothing is made of it.
     fn word(&mut self, first: u8) -> Result<Vec<u8>, WireError> {
         let mut word = vec![first];
+        let mut number = is_number_byte(first);
         while let Some(byte) = self.peek()? {
             if matches!(byte, b',' | b'}' | b' ' | b'\t' | b'\n' | b'\r') {
-                let good = matches!(word.as_slice(), b"true" | b"false" | b"null")
-                    || word.iter().all(|b| b.is_ascii_digit() || b"+-.eE".contains(b));
+                let good = number || matches!(word.as_slice(), b"true" | b"false" | b"null");
                 return if good { Ok(word) } else { Err(self.bad()) };
             }
-            if word.len() >= 64 {
+            number = number && is_number_byte(byte);
+            if word.len() < MAX_WORD_BYTES {
+                word.push(byte);
+            } else if !number {
                 return Err(self.bad());
             }
             self.at += 1;
-            word.push(byte);
         }
         Err(WireError::Cut)
     }
+}
+
+/// Longer than `true`, `false` and `null`, so that nothing that is cut here looks like one of them.
+const MAX_WORD_BYTES: usize = 16;
+
+fn is_number_byte(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"+-.eE".contains(&byte)
 }
 
 /// The first quote or backslash.

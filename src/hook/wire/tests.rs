@@ -53,6 +53,27 @@ fn f03_what_is_not_an_object_is_refused() {
 }
 
 #[test]
+fn f03_a_number_of_any_length_is_passed_over() {
+    // The host never sends one, and a parser takes it; the payload around it counts.
+    let number = "6".repeat(90);
+    for value in [number.clone(), format!("-{number}.5e+{}", "0".repeat(70))] {
+        let text =
+            format!("{{\"session_id\":\"s\",\"transcript_path\":{value},\"stop_hook_active\":{value}}}");
+        for step in [1, 7, 4096] {
+            let payload = scan(text.as_bytes(), step).unwrap();
+            assert_eq!(
+                (payload.session_id.as_deref(), payload.transcript_path, payload.stop_hook_active),
+                (Some("s"), None, false)
+            );
+        }
+    }
+    for word in ["true".repeat(30), format!("{number}x"), "truefalse".into()] {
+        let text = format!("{{\"stop_hook_active\":{word}}}");
+        assert!(scan(text.as_bytes(), 7).is_err(), "{word}");
+    }
+}
+
+#[test]
 fn f03_a_million_brackets_cost_no_stack() {
     let mut data = b"{\"a\":".to_vec();
     data.extend(std::iter::repeat_n(b'[', 1_000_000));
