@@ -4,13 +4,16 @@
 //! else may have written: it may never set paths, a hub address, or switch redaction off. A value that is of the
 //! wrong type, out of range or not allowed where it stands is a [`Problem`], and the next lower layer holds.
 
-use super::capture::NEVER;
 use super::glob;
 use super::home;
 use super::retain::RetainRule;
 use crate::fs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+mod keys;
+
+use keys::{Adds, KEYS, Kind};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,37 +66,6 @@ impl std::fmt::Display for Problem {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Bool,
-    /// A bool that a project's file may only switch off.
-    Switch,
-    Int {
-        min: i64,
-        max: i64,
-    },
-    Float {
-        min: f64,
-        max: f64,
-    },
-    Paths,
-    Rules,
-    Patterns,
-    /// A list of globs, `!` before one takes back.
-    Globs(Adds),
-    Choice(&'static [&'static str]),
-    Retain,
-}
-
-/// What a layer's list does to those below it. A project's may only keep more out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Adds {
-    /// It takes their place; a project's is added, and may only hold `!` entries.
-    Replaces,
-    /// It is added; a project's may hold no `!` entry.
-    Always,
-}
-
 /// When recall speaks on the events of tools (`recall.tools`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tools {
@@ -105,135 +77,6 @@ pub enum Tools {
     /// Never.
     Off,
 }
-
-struct Key {
-    name: &'static str,
-    kind: Kind,
-    /// May a project's file set it?
-    project: bool,
-    /// One line for `config show`.
-    help: &'static str,
-    default: fn() -> toml::Value,
-}
-
-/// Every setting. A new one is a row here and a method of [`Settings`].
-const KEYS: &[Key] = &[
-    Key {
-        name: "capture.enabled",
-        kind: Kind::Switch,
-        project: true,
-        help: "store what sessions say; a project's file may only switch it off",
-        default: || true.into(),
-    },
-    Key {
-        name: "capture.exclude",
-        kind: Kind::Globs(Adds::Replaces),
-        project: false,
-        help: "projects of which nothing is stored and to which nothing is told: globs over directories (with a /), ids or names",
-        default: || toml::Value::Array(Vec::new()),
-    },
-    Key {
-        name: "capture.tools",
-        kind: Kind::Globs(Adds::Replaces),
-        project: true,
-        help: "tools whose inputs and results are stored; the last glob that fits decides, ! leaves out",
-        default: || toml::Value::Array(vec!["*".into()]),
-    },
-    Key {
-        name: "capture.never",
-        kind: Kind::Globs(Adds::Always),
-        project: true,
-        help: "files whose content is never stored, added to the built-in list; ! takes one back",
-        default: || toml::Value::Array(NEVER.iter().map(|p| toml::Value::from(*p)).collect()),
-    },
-    Key {
-        name: "recall.enabled",
-        kind: Kind::Bool,
-        project: true,
-        help: "hand past work to the assistant",
-        default: || true.into(),
-    },
-    Key {
-        name: "recall.deadline_ms",
-        kind: Kind::Int { min: 0, max: 1000 },
-        project: false,
-        help: "after this a recall hook gives no context",
-        default: || 150.into(),
-    },
-    Key {
-        name: "recall.event_chars",
-        kind: Kind::Int { min: 0, max: 9000 },
-        project: true,
-        help: "characters injected for one event (session-start: twice)",
-        default: || 2500.into(),
-    },
-    Key {
-        name: "recall.prompt_chars",
-        kind: Kind::Int { min: 0, max: 20_000 },
-        project: true,
-        help: "characters injected for one prompt, its tool events included",
-        default: || 3000.into(),
-    },
-    Key {
-        name: "recall.session_chars",
-        kind: Kind::Int { min: 0, max: 200_000 },
-        project: true,
-        help: "characters injected for one session since its last compaction",
-        default: || 20_000.into(),
-    },
-    Key {
-        name: "recall.sessions",
-        kind: Kind::Int { min: 1, max: 10 },
-        project: true,
-        help: "past sessions that one answer may draw on",
-        default: || 3.into(),
-    },
-    Key {
-        name: "recall.threshold",
-        kind: Kind::Float { min: 0.0, max: 1.0 },
-        project: true,
-        help: "share of the query's weight that the best record must cover, or nothing is injected",
-        default: || 0.45.into(),
-    },
-    Key {
-        name: "recall.tools",
-        kind: Kind::Choice(&["quiet", "all", "off"]),
-        project: true,
-        help: "events of tools: quiet (a file with history, a command that failed before, a failure, a subagent), all, off",
-        default: || "quiet".into(),
-    },
-    Key {
-        name: "retain.rules",
-        kind: Kind::Retain,
-        project: false,
-        help: "what is taken away once a day: tables of project, kind, speaker, max_age_days, max_mb; nothing by default",
-        default: || toml::Value::Array(Vec::new()),
-    },
-    Key {
-        name: "redact.rules",
-        kind: Kind::Rules,
-        project: false,
-        help: "rules beside the built-in ones: { name, pattern, keywords }",
-        default: || toml::Value::Array(Vec::new()),
-    },
-    Key {
-        name: "redact.allow",
-        kind: Kind::Patterns,
-        project: false,
-        help: "what is no secret although a rule finds it: patterns of the whole",
-        default: || toml::Value::Array(Vec::new()),
-    },
-    Key {
-        name: "transcripts.roots",
-        kind: Kind::Paths,
-        project: false,
-        help: "folders swept for transcripts",
-        default: || {
-            let root = home::host_root().map(|r| toml::Value::from(r.to_string_lossy().into_owned()));
-            toml::Value::Array(root.into_iter().collect())
-        },
-    },
-];
 
 /// All settings of one process, for one project.
 #[derive(Debug, Clone)]
@@ -407,6 +250,10 @@ impl Settings {
         let number = |v: &toml::Value| v.as_float().or_else(|| v.as_integer().map(|n| n as f64));
         self.value("recall.threshold").and_then(number).unwrap_or(1.0)
     }
+    /// `recall.without`: names of parts of the ranking.
+    pub fn recall_without(&self) -> Vec<String> {
+        self.words("recall.without")
+    }
     /// `recall.tools`.
     pub fn tools(&self) -> Tools {
         match self.value("recall.tools").and_then(toml::Value::as_str) {
@@ -485,6 +332,11 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
             (!good).then(|| "each entry must be a glob: brackets closed, no `./` and no variables".to_owned())
         }
         (Kind::Globs(_), _) => Some("it must be a list of globs".to_owned()),
+        (Kind::Words(words), toml::Value::Array(all)) => {
+            let good = all.iter().all(|w| w.as_str().is_some_and(|word| words.contains(&word)));
+            (!good).then(|| format!("each entry must be one of {}", words.join(", ")))
+        }
+        (Kind::Words(_), _) => Some("it must be a list of words".to_owned()),
         (Kind::Choice(words), value) => {
             let good = value.as_str().is_some_and(|word| words.contains(&word));
             (!good).then(|| format!("it must be one of {}", words.join(", ")))
