@@ -4,9 +4,9 @@ use super::exit::Failure;
 use super::output::{self, Paint};
 use super::{Exit, scope};
 use crate::clock::{self, Stopwatch};
-use crate::config::Home;
+use crate::config::{Home, Settings};
 use crate::index;
-use crate::recall::{self, Ask, By, Deadline, Hit};
+use crate::recall::{self, Ask, By, Deadline, Hit, Parts};
 use crate::store::Reader;
 use serde::Serialize;
 
@@ -111,6 +111,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         by: if args.by == Unit::Session { By::Session } else { By::Record },
         sessions: args.limit.clamp(1, 1000),
         explain: args.explain,
+        parts: Parts::without(&Settings::read(std::env::current_dir().ok().as_deref()).recall_without()),
         ..Ask::default()
     };
     let Some(reader) = index::Reader::open(home)? else {

@@ -16,4 +16,4 @@ pub use project::{Project, ProjectMap, identify};
 pub use retain::RetainRule;
 pub use safe::{Look, Unsafe};
 pub use secret::{Secret, SecretError};
-pub use settings::{Origin, Problem, Settings, Tools, Value};
+pub use settings::{Origin, Problem, RANKING_PARTS, Settings, Tools, Value};

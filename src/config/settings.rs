@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 mod keys;
 
+pub use keys::RANKING_PARTS;
 use keys::{Adds, KEYS, Kind};
 
 /// Where a value comes from.

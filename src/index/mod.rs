@@ -18,6 +18,7 @@ mod document;
 mod error;
 mod fold;
 mod generation;
+mod irregular;
 mod paths;
 mod present;
 mod publish;

@@ -17,7 +17,7 @@ use tantivy::{TantivyDocument, Term};
 
 /// The version of schema and analysis together, in each commit's payload. A change of either raises it; older
 /// ones are then rebuilt.
-pub(super) const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 2;
 
 /// Of prose, so many bytes are stored (cut at a character); all of it is indexed.
 const STORED_PROSE_BYTES: usize = 16 * 1024;

@@ -1,5 +1,6 @@
 //! What a single word becomes: nothing if it is a stop word, else its English stem. Remembered, since a text says few words many times.
 
+use super::irregular;
 use super::stop::is_stop;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -47,7 +48,8 @@ pub(super) fn stem(word: &str) -> Option<String> {
         if let Some(stem) = stems.known.get(word) {
             return stem.clone();
         }
-        let stem = if is_stop(word) { None } else { Some(reduce(&mut stems.analyzer, word)) };
+        let base = irregular::base(word).unwrap_or(word);
+        let stem = if is_stop(word) { None } else { Some(reduce(&mut stems.analyzer, base)) };
         if stems.known.len() >= REMEMBERED {
             stems.known.clear();
         }

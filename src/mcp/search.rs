@@ -5,8 +5,8 @@ use super::arguments::{self, KINDS, SPEAKERS, Scope, Search};
 use super::page::{Page, cut};
 use super::tools::{self, OWN_LIMIT, Trouble};
 use crate::clock;
-use crate::config::{self, Project, ProjectMap, Secret};
-use crate::recall::{self, Ask, Deadline, Hit, Line};
+use crate::config::{self, Project, ProjectMap, Secret, Settings};
+use crate::recall::{self, Ask, Deadline, Hit, Line, Parts};
 use crate::store::{ProjectRow, Reader, StoreError};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -42,6 +42,7 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
         file: args.file,
         since_ms: since_ms.map(|at| at.0),
         limit: args.limit.map_or(DEFAULT, |n| n.0.min(MOST)),
+        parts: Parts::without(&Settings::read(None).recall_without()),
         ..Ask::default()
     };
     let hits = find(memory, &ask)?;

@@ -1,5 +1,6 @@
 //! What can be asked, and what comes back.
 
+use super::parts::Parts;
 use crate::clock::Stopwatch;
 use crate::index::{IndexError, is_damage};
 use std::time::Duration;
@@ -49,6 +50,8 @@ pub struct Ask {
     pub threshold: Option<f64>,
     /// Say how each score came about.
     pub explain: bool,
+    /// Which parts of the ranking take part.
+    pub parts: Parts,
 }
 
 /// One line of an excerpt, as it stands in its record.

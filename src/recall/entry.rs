@@ -2,21 +2,26 @@
 
 use super::ask::{Ask, Deadline, Hit, Line, RecallError};
 use super::excerpt;
+use super::newer::{self, Dated};
 use super::origin;
 use super::query::Query;
 use super::rank::{Ranked, Ranker, round};
 use super::route::{Route, route};
 use super::scope::{Docs, holding, time};
+use super::session::{Scale, Told, told};
+use super::weigh;
 use crate::clock::{self, Millis};
 use crate::index::{Reader, Stored};
-use tantivy::DocAddress;
+use tantivy::{DocAddress, DocId};
 
 /// More sessions than asked for are looked into: the best record may speak against the profile.
-const LOOK_INTO: usize = 5;
+const LOOK_INTO: usize = 8;
+/// So many records are read: their text decides which of them are the best.
+const READ: usize = 8;
 /// The records that lines are taken from.
 const RECORDS: usize = 6;
-/// Weight of the profile in the order of sessions; the best record has the rest.
-const PROFILE: f64 = 0.4;
+/// A session that answers less than this share of the best one is not worth its tokens.
+const BESIDE: f64 = 0.5;
 
 /// What one session has to say.
 #[derive(Debug, Clone)]
@@ -48,8 +53,9 @@ pub(super) fn entries(
 ) -> Result<Vec<Entry>, RecallError> {
     let routes = route(reader, query, ask, ask.sessions + LOOK_INTO)?;
     deadline.check()?;
-    let ranker = Ranker::new(reader, query)?;
-    let mut found: Vec<(f64, f64, Route, Vec<Ranked>)> = Vec::new();
+    let ranker = Ranker::new(reader, query, ask.parts)?;
+    let average = ranker.average_session()?;
+    let mut found: Vec<(Route, Told)> = Vec::new();
     // What a person asked to be noted belongs to no session: it answers for the project, judged by its words alone.
     let notes = Route { profile: Stored::default(), share: 0.0, score: 0.0 };
     for route in routes.into_iter().chain(ask.session.is_none().then_some(notes)) {
@@ -57,34 +63,51 @@ pub(super) fn entries(
             Some(session) => Source::Session(session),
             None => Source::Notes,
         };
-        let ranked = records(reader, &ranker, source, ask)?;
+        let told = told(reader, &ranker, &records(reader, source, ask)?, average)?;
         deadline.check()?;
-        let coverage = ranked.iter().take(RECORDS).map(|r| query.coverage(r.mask)).fold(0.0, f64::max);
-        let Some(best) = ranked.first() else { continue };
-        if ask.threshold.is_some_and(|t| coverage < t) {
-            continue;
+        if !told.ranked.is_empty() {
+            found.push((route, told));
         }
-        // A record that holds every term often approaches 2.2 times the weight; prose seldom passes 1.
-        let record = if query.mass > 0.0 { best.score / query.mass } else { 0.0 };
-        let profile = if source == Source::Notes { coverage } else { route.score };
-        let score = PROFILE * profile + (1.0 - PROFILE) * record;
-        found.push((score, coverage, route, ranked));
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.profile.id.cmp(&b.2.profile.id)));
+    let scale = Scale::of(ask.parts, found.iter().map(|(_, told)| told), 0.0);
+    // What no session of the project has ever said, none of them answers.
+    let known = query.coverage(found.iter().fold(0, |mask, (_, told)| mask | told.said));
+    found.retain(|(_, told)| ask.threshold.is_none_or(|threshold| told.coverage(known) >= threshold));
+    let dated: Vec<Dated> = found
+        .iter()
+        .map(|(_, told)| Dated { time_ms: told.time_ms, said: told.said, score: scale.session(told) })
+        .collect();
+    let factors = newer::factors(query, ask.parts, &dated);
+    let mut found: Vec<(f64, Route, Told)> = found
+        .into_iter()
+        .zip(factors)
+        .map(|((route, told), factor)| (factor * scale.session(&told), route, told))
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.profile.id.cmp(&b.1.profile.id)));
     found.truncate(ask.sessions);
+    if ask.threshold.is_some() {
+        let best = found.first().map_or(0.0, |(score, ..)| *score);
+        found.retain(|(score, ..)| *score >= BESIDE * best);
+    }
     let mut entries = Vec::new();
-    for (score, coverage, route, ranked) in found {
-        let mut top = Vec::new();
-        for r in ranked.iter().take(RECORDS) {
-            top.push(reader.stored(r.at)?);
-        }
+    for (score, route, told) in found {
+        let read = best(reader, query, &scale, &told, ask)?;
         deadline.check()?;
-        let (Some(best), Some(first)) = (top.first().cloned(), ranked.first()) else { continue };
+        let Some((first, best)) = read.first().map(|(first, _, best)| (*first, best.clone())) else {
+            continue;
+        };
+        let most = read.first().map_or(1.0, |(_, score, _)| *score);
+        let worth: Vec<f64> =
+            read.iter().map(|(_, score, _)| if most > 0.0 { score / most } else { 1.0 }).collect();
+        let top: Vec<Stored> = read.into_iter().map(|(.., doc)| doc).take(RECORDS).collect();
+        let coverage = told.coverage(known);
         let session = route.profile.sessions.first().cloned().unwrap_or_default();
         let explain = if ask.explain {
             Some(serde_json::json!({
                 "route": {"share": round(route.share), "score": round(route.score)},
-                "coverage": round(coverage), "best": ranker.explain(first)?,
+                "coverage": {"all": round(coverage), "known": round(known), "record": round(told.record), "around": round(told.window), "session": round(told.share)},
+                "session": {"score": round(score), "whole": round(told.whole), "date": round(told.date)},
+                "best": ranker.explain(&first)?,
             }))
         } else {
             None
@@ -93,7 +116,7 @@ pub(super) fn entries(
         // What a session was about is nothing that a tool or a page says.
         let said = top.iter().find(|doc| !origin::is_foreign(&doc.speaker));
         let header = about.unwrap_or_else(|| said.unwrap_or(&best).clone());
-        let lines = excerpt::lines(query, &top);
+        let lines = excerpt::lines_of(query, &top, &worth);
         entries.push(Entry { session, header, best, top, lines, score, coverage, explain });
     }
     origin::settle(query, &mut entries);
@@ -102,15 +125,19 @@ pub(super) fn entries(
 
 /// Where an entry's records come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source<'a> {
+pub(super) enum Source<'a> {
     /// What was said in a session: the records themselves, since what derives from them repeats them.
     Session(&'a str),
     /// The notes of the project.
     Notes,
 }
 
-/// The records of a source that hold any term, best first; ties by place.
-fn records(reader: &Reader, ranker: &Ranker, source: Source, ask: &Ask) -> Result<Vec<Ranked>, RecallError> {
+/// The records of a source, of each segment in order.
+pub(super) fn records(
+    reader: &Reader,
+    source: Source,
+    ask: &Ask,
+) -> Result<Vec<(u32, Vec<DocId>)>, RecallError> {
     let f = reader.fields();
     let mut all = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
@@ -145,10 +172,33 @@ fn records(reader: &Reader, ranker: &Ranker, source: Source, ask: &Ask) -> Resul
         if let Some(since) = ask.since_ms {
             docs = docs.since(segment, since)?;
         }
-        all.append(&mut ranker.segment(ord, &docs)?);
+        if let Docs::Only(docs) = docs
+            && !docs.is_empty()
+        {
+            all.push((ord, docs));
+        }
     }
-    all.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.at.cmp(&b.at)));
     Ok(all)
+}
+
+/// The best records of a session, read, best first; ties by id.
+fn best(
+    reader: &Reader,
+    query: &Query,
+    scale: &Scale,
+    told: &Told,
+    ask: &Ask,
+) -> Result<Vec<(Ranked, f64, Stored)>, RecallError> {
+    let mut ranked: Vec<(Ranked, f64)> =
+        told.ranked.iter().map(|r| (*r, scale.record(r, Some(told)))).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.at.cmp(&b.0.at)));
+    let mut read = Vec::new();
+    for (ranked, score) in ranked.into_iter().take(READ) {
+        let doc = reader.stored(ranked.at)?;
+        read.push((ranked, score * weigh::factor(query, &doc, ask.parts), doc));
+    }
+    read.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.2.id.cmp(&b.2.id)));
+    Ok(read)
 }
 
 /// The document that says what a session was about.

@@ -4,7 +4,7 @@
 //! a piece of the source text as it is, never put together from two places.
 
 use super::ask::Line;
-use super::query::{Query, QueryTerm};
+use super::query::Query;
 use crate::index::{Stored, tokens};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
@@ -20,6 +20,11 @@ const MAX_PIECES: usize = 600;
 /// A line of a page counts so much of one that was said.
 const WEB: f64 = 0.5;
 
+/// A line that asks counts so much of one that tells.
+const ASKING: f64 = 0.6;
+/// So much counts a further line of a record that has spoken.
+const AGAIN: f64 = 0.6;
+
 struct Piece<'a> {
     text: &'a str,
     mask: u16,
@@ -27,19 +32,23 @@ struct Piece<'a> {
     record: usize,
 }
 
-/// Chooses lines from `records`, the best of them first.
+/// Chooses lines from one record, or from equals, the best of them first.
 pub(super) fn lines(query: &Query, records: &[Stored]) -> Vec<Line> {
+    lines_of(query, records, &vec![1.0; records.len()])
+}
+
+/// Chooses lines from `records`, the best of them first; `worth` is what each record's lines count, at most 1.
+pub(super) fn lines_of(query: &Query, records: &[Stored], worth: &[f64]) -> Vec<Line> {
     let mut pieces = Vec::new();
     let needles = Needles::new(query);
-    for (n, record) in records.iter().enumerate() {
-        // An earlier record is the better one.
-        let rank = 1.0 / (1.0 + 0.15 * n as f64);
+    for (n, (record, rank)) in records.iter().zip(worth).enumerate() {
         let foreign = if record.speaker == "web" { WEB } else { 0.7 };
         for (text, weight) in [(&record.prose, 1.0), (&record.tool, foreign)] {
             for text in split(text).take(MAX_PIECES).filter(|t| needles.may_hold(t)) {
                 let mask = mask(query, text);
                 if mask != 0 {
-                    let score = rank * weight * brevity(text);
+                    let asks = if text.trim_end().ends_with(['?', '？']) { ASKING } else { 1.0 };
+                    let score = rank * weight * brevity(text) * asks;
                     pieces.push(Piece { text, mask, score, record: n });
                 }
             }
@@ -52,7 +61,7 @@ pub(super) fn lines(query: &Query, records: &[Stored]) -> Vec<Line> {
         let gain = |p: &Piece| {
             let new: f64 = query.masked(p.mask & !seen).map(|t| t.weight).sum();
             let old: f64 = query.masked(p.mask & seen).map(|t| t.weight).sum();
-            let again = if chosen.iter().any(|c| c.record == p.record) { 0.8 } else { 1.0 };
+            let again = if chosen.iter().any(|c| c.record == p.record) { AGAIN } else { 1.0 };
             (new + 0.35 * old) * p.score * again
         };
         let fits = |p: &Piece| bytes + p.text.len() <= MAX_BYTES;
@@ -76,6 +85,20 @@ pub(super) fn lines(query: &Query, records: &[Stored]) -> Vec<Line> {
     chosen.iter().filter_map(|p| line(p.text, records.get(p.record)?)).collect()
 }
 
+/// Share of the terms that a record holds in what was said that its best line holds, by weight. 0 to 1.
+pub(super) fn nearness(query: &Query, record: &Stored) -> f64 {
+    let needles = Needles::new(query);
+    let (mut all, mut best) = (0, 0.0_f64);
+    for text in split(&record.prose).take(MAX_PIECES).filter(|t| needles.may_hold(t)) {
+        let mask = mask(query, text);
+        all |= mask;
+        best = best.max(query.coverage(mask));
+    }
+    let whole = query.coverage(all);
+    // One term alone is near nothing.
+    if all.count_ones() < 2 || whole <= 0.0 { 0.0 } else { best / whole * whole.sqrt() }
+}
+
 /// The beginning of a document, where no line holds a term: found by its title or its files.
 pub(super) fn first(doc: &Stored) -> Option<Line> {
     [&doc.prose, &doc.title, &doc.tool].into_iter().find_map(|text| line(split(text).next()?, doc))
@@ -95,7 +118,8 @@ struct Needles(Option<AhoCorasick>);
 
 impl Needles {
     fn new(query: &Query) -> Self {
-        let needles = query.terms.iter().filter(|t| t.text.is_ascii()).map(needle);
+        let forms = query.terms.iter().flat_map(|t| t.forms().map(|(form, _)| (form, t.whole)));
+        let needles = forms.filter(|(form, _)| form.is_ascii()).map(|(form, whole)| needle(form, whole));
         // Without a scanner every line is analysed.
         Self(
             AhoCorasick::builder()
@@ -113,23 +137,21 @@ impl Needles {
 }
 
 /// What the surface of a word shares with its stem: `retry`, `retried` and `retries` all hold `retr`.
-fn needle(term: &QueryTerm) -> &str {
-    let cut = match term.text.len() {
-        _ if term.whole => None,
-        3 if term.text.ends_with('i') => Some(2),
+fn needle(form: &str, whole: bool) -> &str {
+    let cut = match form.len() {
+        _ if whole => None,
+        3 if form.ends_with('i') => Some(2),
         0..=3 => None,
         len => Some(len - 1),
     };
-    cut.and_then(|to| term.text.get(..to)).unwrap_or(&term.text)
+    cut.and_then(|to| form.get(..to)).unwrap_or(form)
 }
 
 /// The terms of the query that a text holds.
 pub(super) fn mask(query: &Query, text: &str) -> u16 {
     let mut mask = 0;
     for term in tokens::terms(text) {
-        if let Some(n) = query.terms.iter().position(|t| t.text == term) {
-            mask |= 1 << n;
-        }
+        mask |= query.bit(&term);
     }
     mask
 }
@@ -177,6 +199,7 @@ impl<'a> Iterator for Cuts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recall::query::QueryTerm;
     use proptest::prelude::*;
 
     fn query(words: &[&str]) -> Query {
@@ -187,9 +210,10 @@ mod tests {
             weight: 1.0,
             session_weight: 1.0,
             whole: false,
+            others: Vec::new(),
         };
         let terms: Vec<_> = words.iter().map(term).collect();
-        Query { mass: terms.len() as f64, session_mass: 1.0, words: terms.len(), terms }
+        Query { mass: terms.len() as f64, session_mass: 1.0, words: terms.len(), terms, date: None }
     }
 
     fn record(prose: &str) -> Stored {

@@ -4,6 +4,7 @@ use super::ask::{Deadline, RecallError};
 use super::entry::header;
 use super::excerpt::{self, mask};
 use super::origin;
+use super::parts::Parts;
 use super::query::analyse;
 use super::rank::{Ranked, Ranker};
 use super::render::{self, Block};
@@ -98,11 +99,11 @@ pub(super) fn of_command(
     chars: usize,
     deadline: &Deadline,
 ) -> Result<Option<(Block, String)>, RecallError> {
-    let query = analyse(reader, text)?;
+    let query = analyse(reader, text, Parts::default())?;
     let (true, Some(rarest)) = (query.is_useful(), query.terms.first()) else { return Ok(None) };
     deadline.check()?;
     let f = reader.fields();
-    let ranker = Ranker::new(reader, &query)?;
+    let ranker = Ranker::new(reader, &query, Parts::default())?;
     let mut found: Vec<(i64, Ranked)> = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
         // What lacks the rarest term covers too little in any case, and few hold it.
@@ -146,14 +147,14 @@ pub(super) fn of_output(
     chars: usize,
     deadline: &Deadline,
 ) -> Result<Option<(Block, String)>, RecallError> {
-    let query = analyse(reader, text)?;
+    let query = analyse(reader, text, Parts::default())?;
     if !query.is_useful() || query.terms.len() < least {
         return Ok(None);
     }
     let Some(rarest) = query.terms.first() else { return Ok(None) };
     deadline.check()?;
     let f = reader.fields();
-    let ranker = Ranker::new(reader, &query)?;
+    let ranker = Ranker::new(reader, &query, Parts::default())?;
     let mut found = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
         let docs = Docs::Only(holding(segment, f.tool, &rarest.text)?).keep(segment, f.speaker, "tool")?;

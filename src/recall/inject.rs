@@ -5,6 +5,7 @@ use super::brief::brief;
 use super::entry::{Entry, entries};
 use super::history::{self, Whose};
 use super::launch;
+use super::parts::Parts;
 use super::query::analyse;
 use super::render::{self, Block, Size, fenced};
 use super::shown::{Looker, Shown, Why};
@@ -283,7 +284,8 @@ fn find(
     but: Option<&str>,
     deadline: &Deadline,
 ) -> Result<Vec<Entry>, RecallError> {
-    let query = analyse(reader, text)?;
+    let parts = Parts::without(&ask.settings.recall_without());
+    let query = analyse(reader, text, parts)?;
     if !query.is_useful() || query.terms.len() < least {
         return Ok(Vec::new());
     }
@@ -294,6 +296,7 @@ fn find(
         by: By::Session,
         sessions: ask.settings.recall_sessions(),
         threshold: Some(threshold),
+        parts,
         ..Ask::default()
     };
     let mut found = entries(reader, &query, &question, deadline)?;

@@ -4,6 +4,9 @@
 //! query: a question about something unheard of must not be answered by its common words.
 
 use super::ask::RecallError;
+use super::dates::Date;
+use super::parts::{Part, Parts};
+use super::{synonyms, typos};
 use crate::index::{Reader, tokens};
 use std::collections::HashMap;
 use tantivy::Term;
@@ -22,6 +25,10 @@ const MAX_LOOKUPS: usize = 120;
 const PART_WEIGHT: f64 = 0.4;
 /// A term that nothing holds may be a typing error.
 const UNKNOWN_WEIGHT: f64 = 0.9;
+/// What a term counts that stands for another: the long form of a short one, and what a mistyped word may have meant.
+const OTHER_WEIGHT: f64 = 0.8;
+/// What is only found by a text's tool part counts so much of what was said.
+const TOOL_SHARE: f64 = 0.3;
 
 /// One term of a query.
 #[derive(Debug, Clone)]
@@ -38,6 +45,16 @@ pub(super) struct QueryTerm {
     pub session_weight: f64,
     /// A compound: an identifier, a path, a version.
     pub whole: bool,
+    /// Terms that stand for it.
+    pub others: Vec<String>,
+}
+
+impl QueryTerm {
+    /// The term and those that stand for it, each with what it counts.
+    pub(super) fn forms(&self) -> impl Iterator<Item = (&str, f64)> {
+        let others = self.others.iter().map(|other| (other.as_str(), OTHER_WEIGHT));
+        std::iter::once((self.text.as_str(), 1.0)).chain(others)
+    }
 }
 
 /// A text made ready to be searched.
@@ -51,6 +68,8 @@ pub(super) struct Query {
     pub session_mass: f64,
     /// How many different words it has besides stop words, known or not.
     pub words: usize,
+    /// The date that it names.
+    pub date: Option<Date>,
 }
 
 impl Query {
@@ -66,6 +85,17 @@ impl Query {
         if self.mass > 0.0 { covered / self.mass } else { 0.0 }
     }
 
+    /// The same of a record: `said` are the terms in what was said, `mask` those in its tool text, too.
+    pub(super) fn covered(&self, said: u16, mask: u16) -> f64 {
+        (1.0 - TOOL_SHARE) * self.coverage(said) + TOOL_SHARE * self.coverage(mask)
+    }
+
+    /// The bit of a term of a text; 0 for one that is not asked for.
+    pub(super) fn bit(&self, term: &str) -> u16 {
+        let found = self.terms.iter().position(|t| t.forms().any(|(form, _)| form == term));
+        found.map_or(0, |n| 1 << n)
+    }
+
     /// The terms whose bits are set.
     pub(super) fn masked(&self, mask: u16) -> impl Iterator<Item = &QueryTerm> {
         self.terms.iter().enumerate().filter(move |(n, _)| mask & (1 << n) != 0).map(|(_, t)| t)
@@ -73,7 +103,7 @@ impl Query {
 }
 
 /// Analyses `text` against the whole corpus. Bounded, whatever the length of the text.
-pub(super) fn analyse(reader: &Reader, text: &str) -> Result<Query, RecallError> {
+pub(super) fn analyse(reader: &Reader, text: &str, parts: Parts) -> Result<Query, RecallError> {
     let forms = distinct(text);
     let fields = reader.fields();
     let records = reader.documents();
@@ -83,11 +113,24 @@ pub(super) fn analyse(reader: &Reader, text: &str) -> Result<Query, RecallError>
     let mut unknown = Vec::new();
     let mut words = 0;
     // A whole form comes before its parts.
-    for (text, position, span) in forms {
+    for (form, position, span) in forms {
+        let text: String = form;
         let whole = span > 1;
         words += usize::from(!whole);
-        let df = doc_freq(reader, fields.prose, &text)?.max(doc_freq(reader, fields.tool, &text)?);
-        let in_sessions = doc_freq(reader, fields.profile, &text)?;
+        let mut df = doc_freq(reader, fields.prose, &text)?.max(doc_freq(reader, fields.tool, &text)?);
+        let mut in_sessions = doc_freq(reader, fields.profile, &text)?;
+        let mut others = Vec::new();
+        if !whole && parts.has(Part::Synonyms) {
+            others.extend(synonyms::of(&text).map(str::to_owned));
+        }
+        if !whole && df == 0 && in_sessions == 0 && others.is_empty() && parts.has(Part::Typos) {
+            others.extend(typos::meant(reader, &text)?);
+        }
+        for other in &others {
+            // What stands for a word is as common as both together.
+            df += doc_freq(reader, fields.prose, other)?;
+            in_sessions += doc_freq(reader, fields.profile, other)?;
+        }
         let is_known = df > 0 || in_sessions > 0;
         if whole && !is_known {
             // Its parts stand for it.
@@ -106,7 +149,7 @@ pub(super) fn analyse(reader: &Reader, text: &str) -> Result<Query, RecallError>
         // In a small corpus nothing must outweigh what is there.
         let weight = factor * idf(df.max(1), records);
         let session_weight = factor * idf(in_sessions.max(1), sessions);
-        let term = QueryTerm { text, df, sessions: in_sessions, weight, session_weight, whole };
+        let term = QueryTerm { text, df, sessions: in_sessions, weight, session_weight, whole, others };
         if is_known { known.push(term) } else { unknown.push(term) }
     }
     known.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.text.cmp(&b.text)));
@@ -114,7 +157,8 @@ pub(super) fn analyse(reader: &Reader, text: &str) -> Result<Query, RecallError>
     unknown.truncate(MAX_UNKNOWN);
     let all = || known.iter().chain(&unknown);
     let (mass, session_mass) = (all().map(|t| t.weight).sum(), all().map(|t| t.session_weight).sum());
-    Ok(Query { mass, session_mass, words, terms: known })
+    let date = if parts.has(Part::Dates) { Date::of(ends(text).0) } else { None };
+    Ok(Query { mass, session_mass, words, terms: known, date })
 }
 
 /// Different terms in their order, with position and span.

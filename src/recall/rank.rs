@@ -1,7 +1,8 @@
 //! Scores documents of a scope: BM25, each term by its best field, prose above tool text.
 
 use super::ask::RecallError;
-use super::query::Query;
+use super::parts::{Part, Parts};
+use super::query::{MAX_TERMS, Query};
 use super::scope::{Docs, alive, meet, postings};
 use crate::index::Reader;
 use tantivy::fieldnorm::FieldNormReader;
@@ -12,6 +13,8 @@ use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, Term};
 const K1: f64 = 1.2;
 /// What a person took back, or what a later word replaced, counts so much.
 const SUPERSEDED: f64 = 0.5;
+/// How much a record gains that holds all terms.
+const COVERAGE: f64 = 0.4;
 /// What a page of the web says counts so much: who writes one may repeat what will be asked for.
 const WEB: f64 = 0.5;
 
@@ -23,6 +26,10 @@ struct Scored {
     weight: f64,
     b: f64,
     average: f64,
+    documents: f64,
+    /// Somebody said it: not a tool.
+    is_said: bool,
+    is_prose: bool,
 }
 
 /// One scored document.
@@ -30,23 +37,37 @@ struct Scored {
 pub(super) struct Ranked {
     /// Where it is.
     pub at: DocAddress,
-    /// BM25, summed over terms.
+    /// BM25, summed over terms, more where it covers much of the query.
     pub score: f64,
+    /// The scores of what was said around it, together.
+    pub near: f64,
     /// Which terms of the query it holds, a bit each.
     pub mask: u16,
+    /// The same in what was said, without tool text.
+    pub said: u16,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Cell {
+/// What the terms of a query give to one document.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cell {
     sum: f64,
     best: f64,
-    mask: u16,
+    /// Which terms it holds, a bit each.
+    pub mask: u16,
+    /// The same without tool text.
+    pub said: u16,
 }
+
+/// How often each term was said, over some documents.
+pub(super) type Counts = [f64; MAX_TERMS];
 
 /// What scoring needs to know of the corpus; made once a question.
 pub(super) struct Ranker<'a> {
     reader: &'a Reader,
-    query: &'a Query,
+    /// What is asked.
+    pub query: &'a Query,
+    /// Which parts of the ranking take part.
+    pub parts: Parts,
     fields: Vec<Scored>,
     /// Of each segment, the lists of the query's terms: looked up once, read for every session that may answer.
     lists: Vec<Vec<List>>,
@@ -65,12 +86,14 @@ struct Lesser {
 struct List {
     term: usize,
     field: usize,
+    /// Less than 1 for a form that stands for the term.
+    factor: f64,
     info: TermInfo,
 }
 
 impl<'a> Ranker<'a> {
     /// Reads the average lengths.
-    pub(super) fn new(reader: &'a Reader, query: &'a Query) -> Result<Self, RecallError> {
+    pub(super) fn new(reader: &'a Reader, query: &'a Query, parts: Parts) -> Result<Self, RecallError> {
         let f = reader.fields();
         let table = [
             (f.prose, "prose", 1.0, 0.4),
@@ -88,7 +111,17 @@ impl<'a> Ranker<'a> {
             }
             let average = (tokens as f64 / docs.max(1) as f64).max(1.0);
             if tokens > 0 {
-                fields.push(Scored { field, name, weight, b, average });
+                let (is_said, is_prose) = (field != f.tool && field != f.files, field == f.prose);
+                fields.push(Scored {
+                    field,
+                    name,
+                    weight,
+                    b,
+                    average,
+                    documents: docs as f64,
+                    is_said,
+                    is_prose,
+                });
             }
         }
         let mut lists = Vec::new();
@@ -102,17 +135,19 @@ impl<'a> Ranker<'a> {
             }
             lesser.push(less);
             let mut found = Vec::new();
-            for (term, text) in query.terms.iter().enumerate() {
-                for (field, scored) in fields.iter().enumerate() {
-                    let known = Term::from_field_text(scored.field, &text.text);
-                    if let Some(info) = segment.inverted_index(scored.field)?.get_term_info(&known)? {
-                        found.push(List { term, field, info });
+            for (term, asked) in query.terms.iter().enumerate() {
+                for (text, factor) in asked.forms() {
+                    for (field, scored) in fields.iter().enumerate() {
+                        let known = Term::from_field_text(scored.field, text);
+                        if let Some(info) = segment.inverted_index(scored.field)?.get_term_info(&known)? {
+                            found.push(List { term, field, factor, info });
+                        }
                     }
                 }
             }
             lists.push(found);
         }
-        Ok(Self { reader, query, fields, lists, lesser })
+        Ok(Self { reader, query, parts, fields, lists, lesser })
     }
 
     fn lists(&self, ord: u32) -> &[List] {
@@ -133,6 +168,25 @@ impl<'a> Ranker<'a> {
         if docs.is_empty() {
             return Ok(Vec::new());
         }
+        let cells = self.cells(ord, docs, &mut Counts::default())?;
+        let held = docs.iter().zip(&cells).filter(|(_, cell)| cell.mask != 0);
+        Ok(held.map(|(doc, cell)| self.ranked(DocAddress::new(ord, *doc), cell)).collect())
+    }
+
+    /// A scored document.
+    pub(super) fn ranked(&self, at: DocAddress, cell: &Cell) -> Ranked {
+        let more = 1.0 + self.parts.weight(Part::Coverage, COVERAGE) * self.query.coverage(cell.said);
+        Ranked { at, score: cell.sum * more, near: 0.0, mask: cell.mask, said: cell.said }
+    }
+
+    /// Scores these documents of a segment, in their order; adds up how often each term was said in them.
+    pub(super) fn cells(
+        &self,
+        ord: u32,
+        docs: &[DocId],
+        said: &mut Counts,
+    ) -> Result<Vec<Cell>, RecallError> {
+        let segment = self.reader.searcher().segment_reader(ord);
         let mut cells = vec![Cell::default(); docs.len()];
         let norms = self.fields.iter().map(|f| norms(segment, f)).collect::<Result<Vec<_>, _>>()?;
         // All lists of a term stand together.
@@ -147,23 +201,37 @@ impl<'a> Ranker<'a> {
                 .read_postings_from_terminfo(&list.info, IndexRecordOption::WithFreqs)?;
             meet(docs, &mut found, |at, found| {
                 let Some(cell) = cells.get_mut(at) else { return };
-                let tf = f64::from(found.term_freq());
+                let tf = list.factor * f64::from(found.term_freq());
                 let length = norms.as_ref().map_or(scored.average, |x| f64::from(x.fieldnorm(found.doc())));
                 let k = K1 * (1.0 - scored.b + scored.b * length / scored.average);
-                cell.add(list.term, scored.weight * term.weight * tf * (K1 + 1.0) / (tf + k));
+                let share = list.factor * scored.weight * term.weight * tf * (K1 + 1.0) / (tf + k);
+                cell.add(list.term, scored.is_said, share);
+                if let (true, Some(count)) = (scored.is_prose, said.get_mut(list.term)) {
+                    *count += tf;
+                }
             });
         }
-        let ranked = docs.iter().zip(&cells).filter(|(_, cell)| cell.mask != 0);
-        let address = |doc: &DocId| DocAddress::new(ord, *doc);
-        let rank =
-            |(doc, cell): (&DocId, &Cell)| Ranked { at: address(doc), score: cell.sum, mask: cell.mask };
-        let mut ranked: Vec<Ranked> = ranked.map(rank).collect();
-        for (at, factor) in self.lesser(ord, &ranked.iter().map(|r| r.at.doc_id).collect::<Vec<_>>())? {
-            if let Some(ranked) = ranked.get_mut(at) {
-                ranked.score *= factor;
+        let held: Vec<usize> =
+            (0..cells.len()).filter(|at| cells.get(*at).is_some_and(|c| c.mask != 0)).collect();
+        let listed: Vec<DocId> = held.iter().filter_map(|at| docs.get(*at).copied()).collect();
+        for (place, factor) in self.lesser(ord, &listed)? {
+            if let Some(cell) = held.get(place).and_then(|at| cells.get_mut(*at)) {
+                cell.sum *= factor;
             }
         }
-        Ok(ranked)
+        Ok(cells)
+    }
+
+    /// How many words of prose a session has on average.
+    pub(super) fn average_session(&self) -> Result<f64, RecallError> {
+        let mut sessions = 0_u64;
+        for segment in self.reader.searcher().segment_readers() {
+            let kind = self.reader.fields().kind;
+            sessions +=
+                u64::from(segment.inverted_index(kind)?.doc_freq(&Term::from_field_text(kind, "session"))?);
+        }
+        let words = self.fields.iter().find(|f| f.is_prose).map_or(0.0, |f| f.average * f.documents);
+        Ok((words / sessions.max(1) as f64).max(1.0))
     }
 
     /// Which of these documents count less, by their place in the list, and how much.
@@ -224,8 +292,11 @@ impl<'a> Ranker<'a> {
 
 impl Cell {
     /// A term counts once, by the field where it counts most. All fields of a term come before the next term.
-    fn add(&mut self, term: usize, share: f64) {
+    fn add(&mut self, term: usize, is_said: bool, share: f64) {
         let bit = 1_u16 << term;
+        if is_said {
+            self.said |= bit;
+        }
         if self.mask & bit == 0 {
             self.mask |= bit;
             self.best = 0.0;

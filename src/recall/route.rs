@@ -10,7 +10,7 @@ use crate::index::{Reader, Stored};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, TERMINATED};
 
-/// A profile must cover this share of the query's weight among sessions.
+/// A profile must cover this share of the query's weight among sessions, unless a person asks: they see for themselves.
 const SIGNAL: f64 = 0.25;
 /// How much the length of a profile counts.
 const LENGTH: f64 = 0.2;
@@ -42,7 +42,7 @@ pub(super) fn route(
             let share = if query.session_mass > 0.0 { covered / query.session_mass } else { 0.0 };
             let length = f64::from(norms.fieldnorm(doc)) / average;
             let score = share / (1.0 - LENGTH + LENGTH * length).max(0.5);
-            if share >= SIGNAL {
+            if share >= SIGNAL || (ask.threshold.is_none() && share > 0.0) {
                 found.push((score, share, DocAddress::new(ord, doc)));
             }
         }
@@ -72,12 +72,14 @@ fn candidates(
     // Sessions are few beside their records: their lists are read whole, once.
     let mut holding: Vec<(DocId, u16)> = Vec::new();
     for (n, term) in query.terms.iter().enumerate() {
-        let Some(mut list) = postings(segment, f.profile, &term.text, IndexRecordOption::Basic)? else {
-            continue;
-        };
-        while list.doc() != TERMINATED {
-            holding.push((list.doc(), 1 << n));
-            list.advance();
+        for (form, _) in term.forms() {
+            let Some(mut list) = postings(segment, f.profile, form, IndexRecordOption::Basic)? else {
+                continue;
+            };
+            while list.doc() != TERMINATED {
+                holding.push((list.doc(), 1 << n));
+                list.advance();
+            }
         }
     }
     holding.sort_unstable();

@@ -1,15 +1,17 @@
 //! Searching: by record over everything that the filters leave, by session through the routing that hooks use.
 
 use super::ask::{Answer, Ask, By, Deadline, RecallError};
+use super::context;
 use super::entry::{Entry, entries, hit};
 use super::excerpt;
 use super::query::{Query, analyse};
 use super::rank::{Ranked, Ranker};
-use super::scope::{Docs, time};
+use super::scope::{Docs, meet, postings, time};
 use crate::config::Home;
-use crate::index::{Reader, Stored, fold_path};
+use crate::index::{Reader, fold_path};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tantivy::{DocAddress, SegmentReader, TantivyError};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, DocId, SegmentReader, TantivyError};
 
 /// Opens the published index, for those who ask through recall alone; `None` when there is none that this version can read.
 pub fn published(home: &Home) -> Result<Option<Reader>, RecallError> {
@@ -28,7 +30,7 @@ pub fn search(reader: &Reader, ask: &Ask, deadline: &Deadline) -> Result<Answer,
 }
 
 fn answer(reader: &Reader, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {
-    let query = analyse(reader, &ask.text)?;
+    let query = analyse(reader, &ask.text, ask.parts)?;
     deadline.check()?;
     match ask.by {
         By::Session => by_session(reader, &query, ask, deadline),
@@ -50,22 +52,25 @@ fn by_record(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> 
         let listing = query.words == 0 && ask.text.trim().is_empty();
         return if listing { newest(reader, query, ask, deadline) } else { Ok(Answer::default()) };
     }
-    let ranker = Ranker::new(reader, query)?;
+    let ranker = Ranker::new(reader, query, ask.parts)?;
     let mut ranked = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
         let docs = filter(reader, segment, ask)?;
-        ranked.append(&mut ranker.segment(ord, &docs)?);
+        let mut found = ranker.segment(ord, &docs)?;
+        if ask.kind.is_none() {
+            derived(reader, segment, &mut found)?;
+        }
+        ranked.append(&mut found);
         deadline.check()?;
     }
     ranked.retain(|r| !reader.searcher().segment_reader(r.at.segment_ord).is_deleted(r.at.doc_id));
-    let coverage = ranked.iter().map(|r| query.coverage(r.mask)).fold(0.0, f64::max);
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.at.cmp(&b.at)));
-    let best = read(reader, ranked, ask.limit)?;
+    let coverage = ranked.iter().map(|r| query.covered(r.said, r.mask)).fold(0.0, f64::max);
+    let best = context::best(reader, &ranker, ask, ranked, deadline)?;
     let mut answer = Answer { coverage, ..Answer::default() };
-    for (ranked, doc) in best {
+    for (ranked, score, doc) in best {
         deadline.check()?;
         let lines = excerpt::lines(query, std::slice::from_ref(&doc));
-        let mut hit = hit(&doc, ranked.score, lines);
+        let mut hit = hit(&doc, score, lines);
         if ask.explain {
             hit.explain = Some(ranker.explain(&ranked)?);
         }
@@ -74,19 +79,16 @@ fn by_record(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> 
     Ok(answer)
 }
 
-/// Reads the best documents, ties by id. Documents of kind session only carry a profile and are no answer, unless asked for.
-fn read(reader: &Reader, ranked: Vec<Ranked>, limit: usize) -> Result<Vec<(Ranked, Stored)>, RecallError> {
-    let mut best: Vec<(Ranked, Stored)> = Vec::new();
-    for r in ranked {
-        let tied = best.last().is_some_and(|(last, _)| last.score.total_cmp(&r.score).is_eq());
-        if best.len() >= limit && !(tied && best.len() < limit + 100) {
-            break;
-        }
-        best.push((r, reader.stored(r.at)?));
+/// What is derived from records repeats them: it counts less than they do where both are asked for.
+fn derived(reader: &Reader, segment: &SegmentReader, found: &mut [Ranked]) -> Result<(), RecallError> {
+    const DERIVED: f64 = 0.5;
+    let docs: Vec<DocId> = found.iter().map(|r| r.at.doc_id).collect();
+    for kind in ["outcome", "checkpoint", "session-summary", "claim"] {
+        let list = postings(segment, reader.fields().kind, kind, IndexRecordOption::Basic)?;
+        let Some(mut list) = list else { continue };
+        meet(&docs, &mut list, |at, _| found.iter_mut().skip(at).take(1).for_each(|r| r.score *= DERIVED));
     }
-    best.sort_by(|a, b| b.0.score.total_cmp(&a.0.score).then_with(|| a.1.id.cmp(&b.1.id)));
-    best.truncate(limit);
-    Ok(best)
+    Ok(())
 }
 
 fn newest(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> Result<Answer, RecallError> {

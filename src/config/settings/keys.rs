@@ -37,7 +37,7 @@ pub(super) enum Adds {
 }
 
 /// The parts of the ranking that can be left out (`recall.without`).
-pub(in crate::config) const PARTS: &[&str] = &[
+pub const RANKING_PARTS: &[&str] = &[
     "neighbours",
     "session",
     "coverage",
@@ -144,7 +144,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "recall.without",
-        kind: Kind::Words(PARTS),
+        kind: Kind::Words(RANKING_PARTS),
         project: true,
         help: "parts of the ranking to leave out, to see what each is worth",
         default: || toml::Value::Array(Vec::new()),

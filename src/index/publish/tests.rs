@@ -132,9 +132,9 @@ fn a_newer_format_is_refused_and_left_as_it_is() {
     let (_dir, home) = home();
     drop(published(&home, &["alpha"], 5));
     let meta = home.index().join("g000001/meta.json");
-    let newer = std::fs::read_to_string(&meta).unwrap().replace("\\\"format\\\":1", "\\\"format\\\":2");
+    let newer = std::fs::read_to_string(&meta).unwrap().replace("\\\"format\\\":2", "\\\"format\\\":3");
     put(&meta, newer.as_ref());
-    assert!(matches!(Writer::open(&home), Err(IndexError::Newer { found: 2, known: 1, .. })));
+    assert!(matches!(Writer::open(&home), Err(IndexError::Newer { found: 3, known: 2, .. })));
     assert!(matches!(Reader::open(&home), Err(IndexError::Newer { .. })));
     assert_eq!(std::fs::read_to_string(&meta).unwrap(), newer);
 }

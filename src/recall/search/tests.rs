@@ -11,6 +11,14 @@ pub(crate) type Said = (&'static str, &'static str, &'static [(&'static str, &'s
 /// Indexes sessions as the drainer would.
 pub(crate) fn build(home: &Home, sessions: &[Said]) {
     let mut writer = Writer::open(home).unwrap().writer;
+    for document in documents(sessions) {
+        writer.upsert(&document).unwrap();
+    }
+    writer.commit(1).unwrap();
+}
+
+fn documents(sessions: &[Said]) -> Vec<Document> {
+    let mut all = Vec::new();
     for (s, (session, project, said)) in sessions.iter().enumerate() {
         let base = Document {
             sessions: vec![(*session).into()],
@@ -32,7 +40,7 @@ pub(crate) fn build(home: &Home, sessions: &[Said]) {
                 tool: tool.into(),
                 ..base.clone()
             };
-            writer.upsert(&document).unwrap();
+            all.push(document);
         }
         let first = said.first().map_or("", |(_, text)| text);
         let summary = Document {
@@ -45,12 +53,12 @@ pub(crate) fn build(home: &Home, sessions: &[Said]) {
             files: vec![format!("/srv/app/src/file{s}.rs")],
             ..base.clone()
         };
-        writer.upsert(&summary).unwrap();
+        all.push(summary);
         let profile = profile.into_iter().collect::<Vec<_>>().join(" ");
         let session = Document { id: format!("s-{s}"), kind: "session".into(), profile, ..base };
-        writer.upsert(&session).unwrap();
+        all.push(session);
     }
-    writer.commit(1).unwrap();
+    all
 }
 
 pub(crate) const SESSIONS: &[Said] = &[
@@ -192,22 +200,22 @@ fn the_same_question_gets_the_same_answer_however_the_index_is_cut() {
     writer.commit(1).unwrap();
     drop(writer);
     let reader = Reader::open(&one).unwrap().unwrap();
-    // The same documents, one commit each, in another order; request and profile are not stored, so take records only.
-    let ask = Ask { kind: Some("observation".into()), limit: 100, ..Ask::default() };
-    let all = search(&reader, &ask, &Deadline::never()).unwrap().hits;
+    // The same documents, one commit each, in another order.
+    let all = documents(SESSIONS);
     let mut writer = Writer::open(&many).unwrap().writer;
-    for hit in all.iter().rev().chain(&all) {
-        let n = reader.searcher().segment_readers().iter().flat_map(|s| s.doc_ids_alive());
-        let docs = n.map(|d| reader.stored(DocAddress::new(0, d)).unwrap());
-        let doc = docs.into_iter().find(|d| d.id == hit.id).unwrap();
-        writer.upsert(&doc).unwrap();
+    for document in all.iter().rev().chain(&all) {
+        writer.upsert(document).unwrap();
         writer.commit(2).unwrap();
     }
     writer.close().unwrap();
     let other = Reader::open(&many).unwrap().unwrap();
-    let ask = Ask { text: "port".into(), ..ask };
-    let order = |r| ids(&search(r, &ask, &Deadline::never()).unwrap().hits).join(" ");
-    assert_eq!(order(&reader), order(&other));
+    for text in ["port", "staging proxy port", "which port did the poem use"] {
+        for by in [By::Record, By::Session] {
+            let ask = Ask { text: text.into(), by, limit: 100, sessions: 10, ..Ask::default() };
+            let order = |r| ids(&search(r, &ask, &Deadline::never()).unwrap().hits).join(" ");
+            assert_eq!(order(&reader), order(&other), "{text}");
+        }
+    }
 }
 
 proptest! {

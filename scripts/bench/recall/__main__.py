@@ -1,0 +1,69 @@
+"""scripts/bench-recall: how good recall is, in one table. See --help."""
+
+import argparse
+import os
+import subprocess
+import sys
+
+import coding
+import locomo
+from figures import Table, halves
+from world import Memory, lines
+
+SETS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sets")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="scripts/bench-recall", description=__doc__)
+    p.add_argument("--binary", help="default: builds the release profile")
+    p.add_argument("--work", help="a folder where what was imported stays for the next run")
+    p.add_argument("--coding", nargs="+", metavar="PATH", help="a folder of transcripts, a folder in it a project, and files of labelled questions about them")
+    p.add_argument("--locomo", metavar="DIR", help=locomo.__doc__)
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of [recall]")
+    p.add_argument("--misses", action="store_true", help="list what was not found")
+    p.add_argument("--half", choices=["tune", "held", "both"], default="both")
+    return p.parse_args()
+
+
+def built():
+    target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
+    if subprocess.run(["cargo", "build", "--release", "--locked", "--quiet"], cwd=ROOT).returncode != 0:
+        sys.exit("error: it does not build")
+    return os.path.join(target, "release", "sinker")
+
+
+def main():
+    args = arguments()
+    binary = os.path.abspath(args.binary) if args.binary else built()
+    table = Table()
+    if args.coding:
+        transcripts, *files = args.coding
+        memory = Memory(binary, args.work, "coding")
+        memory.fill(coding.folders(transcripts))
+        memory.set(line.replace("=", " = ", 1) for line in args.set)
+        asked = []
+        for file in files:
+            for part, name in zip(halves(lines(file)), ("tune", "held")):
+                asked.append((os.path.basename(file).removesuffix(".jsonl"), name, part))
+        for set_name in ("queries", "silence", "nonsense"):
+            for name in ("tune", "held"):
+                asked.append((set_name, name, lines(os.path.join(SETS, f"{set_name}-{name}.jsonl"))))
+        for set_name, name, part in asked:
+            if args.half in (name, "both") and part:
+                found = coding.ask(memory, part)
+                coding.rows(table, f"{set_name}, {name}", found)
+                if args.misses and name == "tune":
+                    print("\n".join(coding.misses(found)))
+    if args.locomo:
+        memory = Memory(binary, args.work, "locomo")
+        memory.fill(locomo.folders(args.locomo))
+        memory.set(line.replace("=", " = ", 1) for line in args.set)
+        asked = locomo.questions(args.locomo)
+        if args.half != "both":
+            asked = halves(asked)[args.half == "held"]
+        locomo.rows(table, locomo.ask(memory, asked))
+    print(table.text("what", "measured"))
+
+
+main()
