@@ -16,6 +16,11 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
 }
 
+/// Does a text show anything at all?
+pub fn shows(text: &str) -> bool {
+    text.chars().any(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c) && c != '\u{2800}')
+}
+
 /// The ASCII letter that a Cyrillic or Greek one looks like, in its case; any other character as it is.
 pub fn look_alike(c: char) -> char {
     const PAIRS: [(&str, &str); 3] = [

@@ -1,6 +1,6 @@
 //! Texts inside a text: base64 of a text or of a key file, and what a URL escapes.
 //!
-//! A run of base64 is taken for a text when it decodes to UTF-8 without control characters; images, archives and hashes fail within a
+//! A run of base64 is taken for a text when it decodes to UTF-8, or to UTF-16 of ASCII, without control characters; images, archives and hashes fail within a
 //! byte or two, so the work is that of finding the runs. Its first letters may belong to something else (`\\n`, a path),
 //! so each of the four places where its quartets may begin is tried, and again behind a sign.
 
@@ -81,7 +81,8 @@ fn run(bytes: &[u8], run: Range<usize>, runs: &mut Vec<Run>, work: &mut Work) ->
         }
         tries -= 1;
         let mut out = Vec::new();
-        let end = decode(bytes, start..run.end, &mut out);
+        let width_of = Encoding::guess(bytes.get(start..start + 4).unwrap_or_default());
+        let end = decode(bytes, start..run.end, &mut out, width_of);
         work.spend(out.len() + 4)?;
         if out.len() < SHORTEST / 4 * 3 - 3 || end < start + SHORTEST {
             start += 1;
@@ -109,7 +110,7 @@ fn run(bytes: &[u8], run: Range<usize>, runs: &mut Vec<Run>, work: &mut Work) ->
                 break;
             }
             let had = out.len();
-            let end = decode(bytes, from..from + line, &mut out);
+            let end = decode(bytes, from..from + line, &mut out, width_of);
             work.spend(line)?;
             if end < from + line - line % 4 {
                 out.truncate(had);
@@ -120,6 +121,9 @@ fn run(bytes: &[u8], run: Range<usize>, runs: &mut Vec<Run>, work: &mut Work) ->
         let padding =
             bytes.get(last..).unwrap_or_default().iter().take(2).take_while(|b| **b == b'=').count();
         last += padding;
+        if width_of != Encoding::Utf8 {
+            out.retain(|byte| byte.is_ascii() && *byte != 0);
+        }
         let text = match String::from_utf8(out) {
             Ok(text) => text,
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
@@ -135,24 +139,58 @@ fn run(bytes: &[u8], run: Range<usize>, runs: &mut Vec<Run>, work: &mut Work) ->
     Ok(run.end)
 }
 
+/// How the bytes of a run spell a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Utf8,
+    /// UTF-16, the low byte first: what Windows programs and PowerShell write.
+    Little,
+    /// UTF-16, the high byte first.
+    Big,
+}
+
+impl Encoding {
+    /// Tells by the first four digits: a mark of the order of bytes, or a letter beside a zero.
+    fn guess(digits: &[u8]) -> Self {
+        match decoded(digits) {
+            [0xff, 0xfe, b] if is_text(b) => Self::Little,
+            [0xfe, 0xff, 0] => Self::Big,
+            [a, 0, b] if is_text(a) && is_text(b) => Self::Little,
+            [0, a, 0] if is_text(a) => Self::Big,
+            _ => Self::Utf8,
+        }
+    }
+}
+
+fn is_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b | 0x20..=0x7e)
+}
+
+fn decoded(quartet: &[u8]) -> [u8; 3] {
+    let mut bits = 0u32;
+    for byte in quartet {
+        bits = bits << 6 | u32::from(digit(*byte).unwrap_or(0));
+    }
+    bits <<= 6 * (4 - quartet.len());
+    let [_, a, b, c] = bits.to_be_bytes();
+    [a, b, c]
+}
+
 /// Decodes while a text comes of it. Returns where it stopped.
-fn decode(bytes: &[u8], span: Range<usize>, out: &mut Vec<u8>) -> usize {
+fn decode(bytes: &[u8], span: Range<usize>, out: &mut Vec<u8>, encoding: Encoding) -> usize {
     let digits = bytes.get(span.clone()).unwrap_or_default();
     let mut at = span.start;
     let mut follow = 0u8;
     for quartet in digits.chunks(4) {
-        let mut bits = 0u32;
-        for byte in quartet {
-            bits = bits << 6 | u32::from(digit(*byte).unwrap_or(0));
-        }
-        bits <<= 6 * (4 - quartet.len());
-        let [_, a, b, c] = bits.to_be_bytes();
-        for byte in [a, b, c].into_iter().take(quartet.len() * 6 / 8) {
-            let fits = match byte {
-                0x80..=0xbf => follow > 0,
-                b'\t' | b'\n' | b'\r' | 0x1b | 0x20..=0x7e => follow == 0,
-                0xc2..=0xf4 => follow == 0,
-                _ => false,
+        for byte in decoded(quartet).into_iter().take(quartet.len() * 6 / 8) {
+            let even = out.len() % 2 == 0;
+            let mark = out.len() < 2 && byte >= 0xfe;
+            let fits = match (encoding, byte) {
+                (Encoding::Little, _) => mark || if even { is_text(byte) } else { byte == 0 },
+                (Encoding::Big, _) => mark || if even { byte == 0 } else { is_text(byte) },
+                (Encoding::Utf8, 0x80..=0xbf) => follow > 0,
+                (Encoding::Utf8, 0xc2..=0xf4) => follow == 0,
+                (Encoding::Utf8, _) => is_text(byte) && follow == 0,
             };
             if !fits {
                 return at;

@@ -104,7 +104,22 @@ fn documented(secret: &[u8]) -> bool {
 
 fn placeholder(secret: &[u8]) -> bool {
     let lower = secret.to_ascii_lowercase();
-    EXAMPLES.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
+    EXAMPLES.iter().any(|word| {
+        memchr::memmem::find_iter(&lower, word).any(|at| {
+            let spelled = secret.get(at..at + word.len()).unwrap_or_default();
+            word.len() > LONG_WORD || of_one_case(spelled)
+        })
+    })
+}
+
+/// A shorter word comes by chance into one key of some ten thousand, but hardly ever in one case.
+const LONG_WORD: usize = 6;
+
+/// `fake`, `Fake` and `FAKE`, not `fAKe`.
+fn of_one_case(word: &[u8]) -> bool {
+    let (first, rest) = word.split_first().unwrap_or((&b' ', &[]));
+    !rest.iter().any(u8::is_ascii_uppercase)
+        || (!first.is_ascii_lowercase() && !rest.iter().any(u8::is_ascii_lowercase))
 }
 
 /// Passwords of every tutorial's connection string.

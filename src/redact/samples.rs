@@ -471,6 +471,17 @@ pub const SAMPLES: &[Sample] = &[
         alike: &[&["vault server"]],
     },
     Sample {
+        rule: "vault-token-bare",
+        before: "token              ",
+        secret: &["s.", "VnWK49ACMfCRehNC8OVyUOXd"],
+        after: "",
+        alike: &[
+            &["vault reads s.replaceAllMatchesOfThese("],
+            &["vault kv get s.short"],
+            &["the parser returns s.", "VnWK49ACMfCRehNC8OVyUOXd"],
+        ],
+    },
+    Sample {
         rule: "yandex-key",
         before: "",
         secret: &["AQV", "N", "BCsHwMGsTHP7EoHx7vl883WyVQaKxRTEZLPu"],
@@ -1432,6 +1443,18 @@ pub const SAMPLES: &[Sample] = &[
         alike: &[&["sqlcmd -S db -Q query"]],
     },
     Sample {
+        rule: "odbc-password",
+        before: "Driver={ODBC Driver 18 for SQL Server};Server=tcp:db,1433;Uid=app;Pwd={",
+        secret: &["", "uS1k;z}}Q7v"],
+        after: "};Encrypt=yes",
+        alike: &[
+            &["DRIVER={ODBC Driver 18};UID={user};PWD={password};TrustServerCertificate=yes"],
+            &["Server=db;Pwd={settings.db_password};Encrypt=yes"],
+            &["<Login user={user} password={form.value} />"],
+            &["Pwd={your_password};Server=db"],
+        ],
+    },
+    Sample {
         rule: "jwt",
         before: "",
         secret: &[
@@ -1489,6 +1512,17 @@ pub const SAMPLES: &[Sample] = &[
         secret: &["\n  pin: ", "3NTBnqeiiIReHazx"],
         after: "\n",
         alike: &[&["kind: Secret\nmetadata:\n  name: db"]],
+    },
+    Sample {
+        rule: "k8s-secret-first",
+        before: "data:",
+        secret: &["\n  pin: ", "3NTBnqeiiIReHazx"],
+        after: "\nimmutable: true\nkind: Secret\n",
+        alike: &[
+            &["data:\n  mode: fast-and-loose\nkind: ConfigMap\n"],
+            &["data:\n  mode: fast-and-loose\nkind: SecretStore\n"],
+            &["spec:\n  mode: fast-and-loose\nkind: Secret\n"],
+        ],
     },
     Sample {
         rule: "k8s-secret-json",

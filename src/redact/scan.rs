@@ -222,6 +222,18 @@ fn apply(
             work.spend(at - at.saturating_sub(pem::LONGEST).max(window.start))?;
             return Ok(pem::block(bytes, at, window));
         }
+        Shape::Before(source) => {
+            let from = at.saturating_sub(rule.reach).max(window.start);
+            work.spend(at - from)?;
+            let regex = pattern.get_or_init(|| compile_before(source)).as_ref().ok_or(TooMuch)?;
+            let found =
+                bytes.get(from..at).and_then(|seen| regex.captures(seen)).and_then(|groups| groups.get(1));
+            let Some(found) = found else { return Ok(None) };
+            let next = bytes.get(from + found.end()).copied();
+            let candidate = Candidate { secret: found.as_bytes(), name: b"", tail: b"", next };
+            let span = from + found.start()..from + found.end();
+            return Ok(judge::is_secret(&candidate, rule.leave, rule.floor).then_some(span));
+        }
         Shape::Pattern(source) => source,
     };
     let regex = pattern.get_or_init(|| compile(source)).as_ref().ok_or(TooMuch)?;
@@ -261,6 +273,11 @@ fn apply(
 /// Compiles a rule: on bytes, ASCII only, anchored where it begins.
 pub(super) fn compile(source: &str) -> Option<Regex> {
     RegexBuilder::new(&format!(r"\A(?:{source})")).unicode(false).build().ok()
+}
+
+/// The same for one that ends where its keyword begins.
+fn compile_before(source: &str) -> Option<Regex> {
+    RegexBuilder::new(&format!(r"(?:{source})\z")).unicode(false).build().ok()
 }
 
 /// Bytes of a name: `client.secret-key`, `public key`.
@@ -315,8 +332,12 @@ mod tests {
     fn every_pattern_compiles_and_every_keyword_can_begin_its_match() {
         assert!(Table::built_in().is_some());
         for rule in rules::built_in() {
-            let Shape::Pattern(source) = rule.shape else { continue };
-            assert!(compile(source).is_some(), "{}", rule.name);
+            let compiled = match rule.shape {
+                Shape::Pattern(source) => compile(source),
+                Shape::Before(source) => compile_before(source),
+                Shape::KeyBlock => continue,
+            };
+            assert!(compiled.is_some(), "{}", rule.name);
         }
     }
 

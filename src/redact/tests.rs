@@ -91,7 +91,13 @@ fn f66_each_rule_leaves_its_look_alikes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Base64 of a text, of a file in lines, and what a URL escapes.
+/// What Windows writes: UTF-16, either byte first, with a mark of the order and without.
+fn utf16(text: &str, big: bool, mark: bool) -> Vec<u8> {
+    let units = mark.then_some(0xfeff).into_iter().chain(text.encode_utf16());
+    units.flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
+}
+
+/// Base64 of a text, of a file in lines, of UTF-16, and what a URL escapes.
 #[test]
 fn f65_a_secret_in_a_text_that_is_encoded_is_found() {
     let mut wrong = Vec::new();
@@ -110,6 +116,12 @@ fn f65_a_secret_in_a_text_that_is_encoded_is_found() {
                 b => format!("%{b:02X}"),
             })
             .collect();
+        let wide = utf16(&file, secret.len() % 2 == 0, secret.len() % 3 == 0);
+        let wide = base64(&wide);
+        let (out, _) = clean(&format!("powershell -EncodedCommand {wide}"));
+        if out.contains(wide.get(40..80).unwrap()) {
+            wrong.push(format!("{} in UTF-16 {wide}\ngave {out}", rule.rule));
+        }
         for text in [
             one.clone(),
             format!("{{\"content\":\"{one}\"}}"),
@@ -134,9 +146,22 @@ fn f65_a_secret_in_a_text_that_is_encoded_is_found() {
     for text in [
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
         &base64(b"a text of no secrets at all, only words"),
+        &base64(&utf16("Get-ChildItem -Recurse | Select-String harbor", false, true)),
+        &base64(&[7, 0, 65, 0, 66, 0, 0, 0, 200, 1, 0, 9, 0, 4, 0, 1, 0, 0, 65, 0, 65, 0, 1, 0, 8, 0]),
         "100%25 of https://host/?q=a%20b%20c",
     ] {
         assert_eq!(clean(text).0, text);
+    }
+}
+
+/// What chance writes into a key makes no example of it.
+#[test]
+fn a_key_is_one_whatever_short_word_is_in_it_by_chance() {
+    let key = ["sk-a", "nt-api03-", "sX27gYjasIMiJW7PxcRrK8HeoIXOB56C6ZBfAKebfa5yyN_8hhKKieq-HO"].concat();
+    assert_eq!(clean(&key).1.count("anthropic-key"), 1);
+    for word in ["fake", "FAKE", "Dummy"] {
+        let example = ["sk-a", "nt-", word, "-key-of-the-documentation-1"].concat();
+        assert_eq!(clean(&example).0, example);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a reader will see of a text: escapes and invisible code points cut a token in two on disk, and whoever shows the text puts it together again.
 
+use crate::visible::is_invisible;
 use std::borrow::Cow;
 
 /// Leaves out terminal escapes, control characters (line ends and tabs stay) and what lies outside the visible part of the Basic
@@ -48,11 +49,5 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{fffe}' | '\u{ffff}' | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}')
-        || c > '\u{ffff}'
+    (c.is_control() && !matches!(c, '\t' | '\n' | '\r')) || is_invisible(c) || c > '\u{ffff}'
 }

@@ -76,6 +76,14 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("doppler-token", &["dp.pt.", "dp.st.", "dp.sa.", "dp.ct.", "dp.scim.", "dp.audit."], r"dp\.(?:pt|sa|ct|scim|audit|st(?:\.[\w-]{2,35})?)\.[A-Za-z0-9]{40,44}"),
     Rule::token("vault-token", &["hvs.", "hvb.", "hvr."], r"hv[sbr]\.[\w-]{20,}").leave(Leave::Opaque).reach(512),
     Rule::named("vault-token-old", &["vault"], named!("vault", r"s\.[A-Za-z0-9]{24}")),
+    Rule::named(
+        "vault-token-bare",
+        &["vault", "token   "],
+        r#"(?i:vault|token   )[\w .:,/|"'`\\>=()\[\]#$-]{0,80}?[^\w](s\.[A-Za-z0-9]{24})"#,
+    )
+    .reach(160)
+    .floor(3.3)
+    .leave(Leave::Opaque),
     Rule::token("yandex-key", &["AQVN", "t1.9eu"], r"AQVN[\w-]{35,38}|t1\.9eu[\w-]{60,}=*\.[\w-]{60,}=*").reach(512),
     Rule::token("databricks-token", &["dapi"], r"dapi[a-f0-9]{32}(?:-\d)?"),
     Rule::token("1password-token", &["ops_eyJ", "A3-"], r"ops_eyJ[A-Za-z0-9+/_-]{100,}={0,3}|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}").reach(1024),

@@ -45,4 +45,14 @@ pub(super) const RULES: &[Rule] = &[
         .edges(Edges::Open)
         .floor(2.0)
         .leave(Leave::Urls),
+    // In braces a value may hold what would end it elsewhere.
+    Rule::named(
+        "odbc-password",
+        &[";pwd={", ";password={", "; pwd={", "; password={", "pwd={", "password={"],
+        r"(?i)(?:;[ ]?(?:pwd|password)=\{([^\x00-\x1f\x7f{}\\]{4,128}(?:\}\}[^\x00-\x1f\x7f{}\\]{0,64}){0,4})\}|(?:pwd|password)=\{([^\x00-\x1f\x7f{}\\]{4,128}(?:\}\}[^\x00-\x1f\x7f{}\\]{0,64}){0,4})\};[ ]?[a-z][a-z ]{1,24}=)",
+    )
+    .edges(Edges::Open)
+    .reach(512)
+    .floor(2.2)
+    .leave(Leave::Passwords),
 ];

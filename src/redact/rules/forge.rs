@@ -35,7 +35,7 @@ pub(super) const RULES: &[Rule] = &[
     )
     .edges(Edges::Left)
     .reach(512),
-    Rule::token("atlassian-token", &["ATATT3"], r"ATATT3[\w=-]{60,}").reach(512),
+    Rule::token("atlassian-token", &["ATATT3", "ATCTT3", "ATSTT3"], r"AT[ACS]TT3[\w=-]{20,}").reach(512),
     Rule::named(
         "jira-token",
         &["jira", "atlassian", "confluence"],

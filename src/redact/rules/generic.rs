@@ -21,6 +21,17 @@ pub(super) const RULES: &[Rule] = &[
     .reach(8 * 1024)
     .floor(1.5)
     .leave(Leave::Examples),
+    // As a cluster prints it: in the order of the alphabet.
+    Rule::named(
+        "k8s-secret-first",
+        &["kind: Secret\n", "kind: Secret\r", "kind: Secret\\"],
+        r"(?:stringData|data):[ \t]*((?:(?:\r?\n|\\+n)[+ ]+[\w.-]+:[ \t]*[^\s\\]+)+)(?:\r?\n|\\+n)(?:[^\r\n\\]*(?:\r?\n|\\+n)){0,4}?[+ ]*",
+    )
+    .before()
+    .edges(Edges::Open)
+    .reach(8 * 1024)
+    .floor(1.5)
+    .leave(Leave::Examples),
     Rule::named(
         "k8s-secret-json",
         &["\"data\"", "\"data\\"],

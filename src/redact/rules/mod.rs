@@ -33,7 +33,7 @@ mod service;
 mod web;
 
 /// Raised with every change of the built-in rules or of how they judge: what was kept by an older one is due to be scanned again.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// Marker of spans that a person called private.
 pub(super) const PRIVATE: &str = "private";
@@ -83,6 +83,8 @@ pub(super) enum Edges {
 pub(super) enum Shape {
     /// An expression, anchored at the keyword.
     Pattern(&'static str),
+    /// An expression that ends where the keyword begins, and begins at most the rule's reach before it.
+    Before(&'static str),
     /// A private key block.
     KeyBlock,
 }
@@ -136,6 +138,14 @@ impl Rule {
 
     const fn edges(mut self, edges: Edges) -> Self {
         self.edges = edges;
+        self
+    }
+
+    /// What stands before the keyword is the secret.
+    const fn before(mut self) -> Self {
+        if let Shape::Pattern(source) = self.shape {
+            self.shape = Shape::Before(source);
+        }
         self
     }
 
