@@ -75,7 +75,7 @@ pub enum Look {
 const HOOK: [&str; 8] =
     ["spool", "spool/tmp", "spool/new", "state", "state/shown", "state/launches", "index", "vault"];
 const FOLDERS: [&str; 4] = ["spool/cur", "spool/odd", "state/replies", "install"];
-const FILES: [&str; 19] = [
+const FILES: [&str; 22] = [
     "secret",
     "store.db",
     "store.db-wal",
@@ -92,6 +92,9 @@ const FILES: [&str; 19] = [
     "state/projects",
     "state/notice",
     "state/successor",
+    "state/retained",
+    "state/residue",
+    "state/rescan",
     "state/suspect-store",
     "state/suspect-index",
     "state/repair",
@@ -118,8 +121,18 @@ impl Home {
         if !is_ours(home.root(), true, own)? {
             return Ok(home);
         }
+        // A mistake such as a file in the place of a folder is told only where nothing is worse: whoever goes on all the same has
+        // looked at everything.
+        let mut mistake = None;
+        let mut look_at = |path: PathBuf, folder| match is_ours(&path, folder, own) {
+            Err(kind @ Unsafe::Kind { .. }) => {
+                mistake.get_or_insert(kind);
+                Ok(())
+            }
+            looked => looked.map(drop),
+        };
         for name in HOOK {
-            is_ours(&home.root().join(name), true, own)?;
+            look_at(home.root().join(name), true)?;
         }
         // A log that cannot be written holds nobody up, and its files are opened without following links.
         if let Ok(meta) = home.log().symlink_metadata() {
@@ -130,17 +143,17 @@ impl Home {
         }
         if look == Look::Whole {
             for name in FOLDERS {
-                is_ours(&home.root().join(name), true, own)?;
+                look_at(home.root().join(name), true)?;
             }
             for name in FILES {
-                is_ours(&home.root().join(name), false, own)?;
+                look_at(home.root().join(name), false)?;
             }
             let index = walkdir::WalkDir::new(home.index()).min_depth(1).into_iter().filter_map(Result::ok);
             if let Some(link) = index.into_iter().find(walkdir::DirEntry::path_is_symlink) {
                 return Err(Unsafe::Link(link.into_path()));
             }
         }
-        Ok(home)
+        mistake.map_or(Ok(home), Err)
     }
 
     /// Takes everybody else's rights off the directory and all that is in it. Returns how many names were open to others. Errors: the first

@@ -40,6 +40,11 @@ pub(super) struct Args {
 }
 
 impl Args {
+    /// The half that answers is wanted.
+    pub(super) fn recalls(&self) -> bool {
+        self.only.is_none_or(|only| only == Only::Recall)
+    }
+
     /// Errors: the argument that is not understood, or what is missing.
     pub(super) fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let host = args.next().ok_or("(no host)")?;

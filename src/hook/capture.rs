@@ -1,7 +1,7 @@
 //! Capture: one pointer file, and nothing else (D1).
 
-use super::Event;
 use super::wire::Payload;
+use super::{Event, SettingsOf};
 use crate::clock;
 use crate::config::{self, Capture, Home, Secret, Settings};
 use crate::fs::{FsError, Sync};
@@ -31,11 +31,16 @@ impl CaptureError {
 }
 
 /// Publishes the pointer of one event; false when the settings say that nothing of it is to be stored. Errors: [`CaptureError`]; then nothing is in `spool/new`.
-pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<bool, CaptureError> {
+pub(super) fn capture(
+    home: &Home,
+    event: Event,
+    payload: &Payload,
+    settings: &mut SettingsOf,
+) -> Result<bool, CaptureError> {
     let session = payload.session_id.clone().ok_or(CaptureError::Missing("session_id"))?;
     let transcript = payload.transcript_path.as_deref().ok_or(CaptureError::Missing("transcript_path"))?;
     let transcript = plain_path(transcript)?;
-    if is_passed_over(home, payload) {
+    if is_passed_over(home, payload, settings) {
         return Ok(false);
     }
     let cursor = size(&transcript)?;
@@ -80,14 +85,14 @@ pub(super) fn capture(home: &Home, event: Event, payload: &Payload) -> Result<bo
 
 /// Nothing of this project is to be stored: then nothing is noted either. Without a word on capture in any settings it costs a few looks for
 /// files that are not there.
-fn is_passed_over(home: &Home, payload: &Payload) -> bool {
+fn is_passed_over(home: &Home, payload: &Payload, settings: &mut SettingsOf) -> bool {
     let Some(directory) = project_dir().or_else(|| payload.cwd.as_ref().map(PathBuf::from)) else {
         return false;
     };
     if !Settings::speak_of_capture(Some(&directory)) {
         return false;
     }
-    let capture = Capture::of(&Settings::read(Some(&directory)));
+    let capture = Capture::of(settings.read(&directory));
     capture.passes(&directory, || Secret::read(home).ok().flatten()).is_some()
 }
 

@@ -22,10 +22,11 @@ mod wire;
 pub use event::Event;
 
 use crate::clock::Stopwatch;
-use crate::config::{Home, Look, Unsafe};
+use crate::config::{Home, Look, Settings, Unsafe};
 use crate::{fs, log};
 use args::{Args, Only};
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wire::Payload;
 
@@ -50,8 +51,12 @@ pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 
         return 0;
     };
     fs::private_umask();
+    let args = Args::parse(args);
+    let recalls = args.as_ref().is_ok_and(Args::recalls);
+    // Recall reads what others may have put there: it looks at each name.
+    let look = if recalls { Look::Whole } else { Look::Hook };
     // Not said: what is not ours is no place for a log, and the host has no use for the word. `doctor` and `status` tell.
-    let home = match home.clone().trusted(Look::Hook) {
+    let home = match home.clone().trusted(look) {
         Ok(home) => home,
         // The user's own mistake, such as a file in the place of a folder: that is said in the log, where it stands in the way.
         Err(Unsafe::Kind { .. }) => home,
@@ -63,8 +68,8 @@ pub fn run(args: impl Iterator<Item = OsString> + std::panic::UnwindSafe) -> u8 
     std::panic::catch_unwind(|| answer(&home, args, watch)).unwrap_or(0)
 }
 
-fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -> u8 {
-    let args = match Args::parse(args) {
+fn answer(home: &Home, args: Result<Args, String>, watch: Stopwatch) -> u8 {
+    let args = match args {
         Ok(args) => args,
         Err(what) => {
             log::warn(
@@ -75,11 +80,7 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
             return 0;
         }
     };
-    let recalls = args.only.is_none_or(|only| only == Only::Recall);
-    // Recall reads what others may have put there: it looks at each name.
-    if recalls && home.clone().trusted(Look::Whole).is_err_and(|why| !matches!(why, Unsafe::Kind { .. })) {
-        return 0;
-    }
+    let recalls = args.recalls();
     // Capture has no use for what a tool was given.
     let texts = args.event.is_of_tool() && recalls;
     let mut payload = match wire::read_stdin(&watch, STDIN_DEADLINE, texts) {
@@ -93,21 +94,40 @@ fn answer(home: &Home, args: impl Iterator<Item = OsString>, watch: Stopwatch) -
             return 0;
         }
     };
-    let code = capture_half(home, &args, &payload, watch);
+    let mut settings = SettingsOf::default();
+    let code = capture_half(home, &args, &payload, watch, &mut settings);
     if recalls {
         payload.hide_private();
-        recall_half(home, &args, &payload);
+        recall_half(home, &args, &payload, &mut settings);
     }
     code
 }
 
-fn capture_half(home: &Home, args: &Args, payload: &Payload, watch: Stopwatch) -> u8 {
+/// The settings of the directory that was asked about last: both halves of a hook ask, mostly about the same one.
+#[derive(Default)]
+struct SettingsOf(Option<(PathBuf, Settings)>);
+
+impl SettingsOf {
+    fn read(&mut self, directory: &Path) -> &Settings {
+        let known = self.0.take().filter(|(known, _)| known == directory);
+        let read = || (directory.to_path_buf(), Settings::read(Some(directory)));
+        &self.0.insert(known.unwrap_or_else(read)).1
+    }
+}
+
+fn capture_half(
+    home: &Home,
+    args: &Args,
+    payload: &Payload,
+    watch: Stopwatch,
+    settings: &mut SettingsOf,
+) -> u8 {
     if !args.event.captures() || args.only.is_some_and(|only| only != Only::Capture) {
         return 0;
     }
     // Of this half alone: recall has a deadline of its own, which the user may set.
     let _watchdog = watchdog::set(watch.left(CAPTURE_DEADLINE));
-    match capture::capture(home, args.event, payload) {
+    match capture::capture(home, args.event, payload, settings) {
         Ok(false) => 0,
         Ok(true) => {
             starter::start_drainer_if_none(home);
@@ -128,9 +148,9 @@ fn capture_half(home: &Home, args: &Args, payload: &Payload, watch: Stopwatch) -
     }
 }
 
-fn recall_half(home: &Home, args: &Args, payload: &Payload) {
+fn recall_half(home: &Home, args: &Args, payload: &Payload, settings: &mut SettingsOf) {
     let recalls = args.event.recalls(payload.reason());
-    let context = if recalls { speak::compose(home, args, payload) } else { None };
+    let context = if recalls { speak::compose(home, args, payload, settings) } else { None };
     let word = match args.event {
         Event::SessionStart => word_in_time(home, |home| notice::due(home, care::mend(home))),
         Event::Setup => word_in_time(home, care::check),

@@ -2,7 +2,7 @@
 
 use super::args::{self, Args};
 use super::wire::Payload;
-use super::{Event, tool, watchdog};
+use super::{Event, SettingsOf, tool, watchdog};
 use crate::config::{self, Capture, Home, Passed, ProjectMap, Secret, Settings, Tools};
 use crate::recall::{self, Inject, Moment};
 use crate::{id, log};
@@ -32,7 +32,12 @@ pub(super) fn help() -> u8 {
 }
 
 /// What past sessions know that bears on this event. Every fault ends in no context and a log line.
-pub(super) fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<String> {
+pub(super) fn compose(
+    home: &Home,
+    args: &Args,
+    payload: &Payload,
+    settings: &mut SettingsOf,
+) -> Option<String> {
     let session = payload.session_id.as_deref()?;
     let secret = match Secret::read(home) {
         Ok(secret) => secret?,
@@ -42,15 +47,15 @@ pub(super) fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<Str
         }
     };
     let directory = directory(args, payload)?;
-    let settings = Settings::read(Some(&directory));
+    let settings = settings.read(&directory);
     if !settings.recall_enabled() {
         return None;
     }
     // Recall has a deadline of its own, and looks at it between its steps; this one is for a step that does not return.
     let _watchdog = watchdog::set(settings.recall_deadline() + LEEWAY);
-    let moment = moment(args.event, payload, &settings, &directory)?;
+    let moment = moment(args.event, payload, settings, &directory)?;
     let project = project(home, &directory, &secret);
-    let capture = Capture::of(&settings);
+    let capture = Capture::of(settings);
     let excluded = capture.passes(&directory, || Some(secret.clone())) == Some(Passed::Excluded);
     if excluded || capture.names(&project) {
         return None;
@@ -58,7 +63,7 @@ pub(super) fn compose(home: &Home, args: &Args, payload: &Payload) -> Option<Str
     let key = event_key(args.event, payload);
     let inject = Inject {
         home,
-        settings: &settings,
+        settings,
         secret: &secret,
         project: &project,
         session,
