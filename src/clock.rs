@@ -65,6 +65,12 @@ pub fn parse(text: &str) -> Option<Millis> {
     text.parse::<jiff::Timestamp>().ok().map(|t| Millis(t.as_millisecond()))
 }
 
+/// Is it a time that can be written, and another after it? What stands in a foreign file may be any number. Units: milliseconds.
+pub fn is_time(ms: i64) -> bool {
+    const DAY_MS: i64 = 86_400_000;
+    [ms, ms.saturating_add(DAY_MS)].into_iter().all(|ms| jiff::Timestamp::from_millisecond(ms).is_ok())
+}
+
 /// Reads a date, a time, or an age before now: `2026-11-30`, `2026-11-30T12:00:00Z`, `90m`, `12h`, `3d`, `2w`.
 pub fn since(text: &str) -> Option<Millis> {
     if let Some(at) = parse(text).or_else(|| parse(&format!("{text}T00:00:00Z"))) {

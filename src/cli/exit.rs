@@ -185,6 +185,9 @@ impl From<DrainError> for Failure {
             }
             DrainError::NoLocks(_) => Self::new(what)
                 .hint("SINKER_HOME=/path/on/a/local/disk; two drainers at once would damage the store"),
+            DrainError::Interrupted { .. } => {
+                Self::new(what).hint("`sinker status` shows what the drainer is doing; `sinker drain --once` does what waits where none runs")
+            }
             DrainError::Stopped => Self::new(what).hint("`sinker drain --once` goes on where it stopped"),
             _ => Self::new(what).hint("`sinker config show` names the paths; check their permissions"),
         }

@@ -61,20 +61,41 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             done => done.map(|_| Exit::Done).map_err(|stop| stop.failure("stdout")),
         };
     };
-    if args.force {
-        fs::remove(path)?;
-    }
-    let mut out = BufWriter::new(fs::create_new(path)?);
-    match write(&store, &part, &mut out).and_then(|n| Ok(fs::sync(out.get_ref(), path).map(|()| n)?)) {
+    // Written beside it: until the new one is whole, the old one stays.
+    let beside = if args.force { beside(path)? } else { path.clone() };
+    let mut out = BufWriter::new(fs::create_new(&beside)?);
+    let written = write(&store, &part, &mut out).and_then(|n| {
+        fs::sync(out.get_ref(), &beside)?;
+        if args.force {
+            fs::rename(&beside, path)?;
+        }
+        Ok(n)
+    });
+    match written {
         Ok(records) => {
             output::say(&format!("{records} records in {}", path.display()));
             Ok(Exit::Done)
         }
         Err(stop) => {
-            fs::remove(path)?;
+            fs::remove(&beside)?;
             Err(stop.failure(&path.display().to_string()))
         }
     }
+}
+
+/// The name under which what replaces a file is written. What a process of our number left there is worth nothing.
+///
+/// Errors: what is to be replaced is no file.
+fn beside(path: &Path) -> Result<PathBuf, Failure> {
+    if path.symlink_metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
+        return Err(Failure::new(format!("{} is no file", path.display()))
+            .hint("sinker export /another/place.jsonl")
+            .exit(Exit::Usage));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    fs::remove(&beside)?;
+    Ok(beside)
 }
 
 fn part(home: &Home, store: &Reader, args: &Args) -> Result<Part, Failure> {
@@ -106,10 +127,9 @@ fn look_through(home: &Home, store: &Reader, part: &Part) -> Result<(), Failure>
     let redactor = Redactor::new(&Secret::open(home).map_err(|e| Failure::new(e.to_string()))?);
     let (mut rules, mut named, mut records) = (BTreeMap::<&str, u64>::new(), Vec::new(), 0_u64);
     store
-        .portable(part, &mut |record: Portable| -> Result<(), Stop> {
-            let mut value = serde_json::to_value(&record).map_err(|error| Stop::Io(error.into()))?;
+        .portable(part, &mut |mut record: Portable| -> Result<(), Stop> {
             let mut report = Report::default();
-            clean_record(&mut value, &redactor, &mut report);
+            clean_record(&mut record, &redactor, &mut report);
             if !report.is_empty() {
                 records += 1;
                 for (rule, times) in report.counts() {

@@ -67,7 +67,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let (mut forgotten, mut shared) = (0, 0);
     for part in parts(&found.doomed) {
         let what = serde_json::to_value(&part).unwrap_or_default();
-        let reply = drain::order(home, "forget", &what)?;
+        let reply = drain::order(home, "forget", &what, &mut output::complain)?;
         if let Some(error) = reply.error {
             return Err(Failure::new(error).hint(
                 "what was named is hidden already where the ledger could be written; run it again, or let `sinker drain --once` finish it",

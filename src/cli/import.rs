@@ -2,7 +2,7 @@
 
 use super::exit::Failure;
 use super::output::{self, Paint};
-use super::{Exit, scope};
+use super::{Exit, redact, scope};
 use crate::config::{Capture, Home, Project, Secret, Settings};
 use crate::drain::{self, DrainError, Mode, Options, Outcome, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -51,6 +51,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         None => None,
     };
     let (exports, paths) = exports(paths)?;
+    redact::warn_of(&drain::unusable_rules());
     let mut outcome = Outcome::default();
     for path in &exports {
         if project.is_some() {
@@ -61,7 +62,8 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             .hint("sinker import FILE, without --project")
             .exit(Exit::Usage));
         }
-        add(&mut outcome, &drain::order(home, "load", &serde_json::json!({ "path": path }))?);
+        let what = serde_json::json!({ "path": path });
+        add(&mut outcome, &drain::order(home, "load", &what, &mut output::complain)?);
     }
     if !paths.is_empty() && outcome.error.is_none() {
         let other = import(home, args, paths, project)?;
@@ -127,7 +129,7 @@ fn import(
             done => return Ok(done?),
         }
         let id = project.as_ref().map(|p| p.id.clone());
-        if let Some(reply) = drain::ask(home, "import", paths.clone(), id)? {
+        if let Some(reply) = drain::ask(home, "import", paths.clone(), id, &mut output::complain)? {
             return Ok(Outcome {
                 entries: 0,
                 files: reply.files,

@@ -67,7 +67,7 @@ fn rebuild(home: &Home, json: bool) -> Result<Exit, Failure> {
             Err(DrainError::Locked(_)) => {}
             done => break done?,
         }
-        if let Some(reply) = drain::ask(home, "rebuild", Vec::new(), None)? {
+        if let Some(reply) = drain::ask(home, "rebuild", Vec::new(), None, &mut output::complain)? {
             if let Some(error) = reply.error {
                 return Err(Failure::new(error).hint("log/drain.log has more"));
             }

@@ -2,9 +2,9 @@
 
 use super::exit::Failure;
 use super::output::{self, Paint};
-use super::{Exit, scope};
+use super::{Exit, redact, scope};
 use crate::config::Home;
-use crate::drain::{self, Draft, NOTE_BYTES, NoteError};
+use crate::drain::{self, Draft, NOTE_BYTES, NoteError, Patience};
 use std::io::Read;
 
 /// Keep a note: found by search, and given to sessions of its project where it fits. Secrets and `<private>` spans are taken out.
@@ -35,7 +35,8 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         project: scope::whole(home, args.project.as_deref())?,
         edits: args.edit.clone(),
     };
-    let saved = drain::note(home, &draft, None)?;
+    redact::warn_of(&drain::unusable_rules());
+    let saved = drain::note(home, &draft, Patience::Person(&mut output::complain))?;
     if args.json {
         output::json(&serde_json::json!({
             "id": saved.id, "project": draft.project.id, "redacted": saved.redacted,

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::exit::Failure;
 use super::output::{self, Paint};
-use crate::config::{Home, Secret};
+use crate::config::{Home, Problem, Secret};
 use crate::drain;
 use crate::redact::Redactor;
 use serde::Serialize;
@@ -63,9 +63,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let Some(path) = &args.scan else { return rescan(home, args.json) };
     let secret = Secret::open(home).map_err(|error| Failure::new(error.to_string()))?;
     let redactor = Redactor::new(&secret);
-    for problem in redactor.problems() {
-        output::complain(&format!("warning: {problem}; that rule is not in force, all others are"));
-    }
+    warn_of(redactor.problems());
     if path.symlink_metadata().is_err() {
         return Err(Failure::new(format!("there is nothing at {}", path.display()))
             .hint("`sinker config show` names the folders of the host's transcripts"));
@@ -104,6 +102,13 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     Ok(if total.secrets > 0 { Exit::Done } else { Exit::Nothing })
 }
 
+/// Says which rules are not in force, to whoever is about to have something redacted.
+pub(super) fn warn_of(problems: &[Problem]) {
+    for problem in problems {
+        output::complain(&format!("warning: {problem}; that rule is not in force, all others are"));
+    }
+}
+
 /// Errors: a rule of the user's is not in force, so that what it is to find would be kept.
 pub(super) fn refuse_problems(home: &Home) -> Result<(), Failure> {
     let secret = Secret::open(home).map_err(|error| Failure::new(error.to_string()))?;
@@ -116,7 +121,7 @@ pub(super) fn refuse_problems(home: &Home) -> Result<(), Failure> {
 
 fn rescan(home: &Home, json: bool) -> Result<Exit, Failure> {
     refuse_problems(home)?;
-    let reply = drain::order(home, "rescan", &serde_json::json!({}))?;
+    let reply = drain::order(home, "rescan", &serde_json::json!({}), &mut output::complain)?;
     if let Some(error) = reply.error {
         return Err(Failure::new(error).hint("run it again: what was redacted stays so"));
     }

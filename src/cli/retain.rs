@@ -37,6 +37,11 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     if !args.pin.is_empty() || !args.unpin.is_empty() {
         return pin(home, store, args);
     }
+    if let Some(what) = drain::retention_in_doubt() {
+        return Err(Failure::new(what)
+            .hint("mend it in the settings; `sinker config check` names the file and the key")
+            .exit(Exit::Usage));
+    }
     let rules = Settings::read(None).retain();
     if rules.is_empty() {
         return Err(Failure::new("nothing is to be taken away: there is no rule")
@@ -67,7 +72,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
 }
 
 fn take(home: &Home, rules: &[RetainRule]) -> Result<u64, Failure> {
-    let reply = drain::order(home, "retain", &json!({ "rules": rules }))?;
+    let reply = drain::order(home, "retain", &json!({ "rules": rules }), &mut output::complain)?;
     match reply.error {
         Some(error) => Err(Failure::new(error).hint("run it again: it goes on where it stopped")),
         None => Ok(reply.forgotten),
@@ -91,7 +96,8 @@ fn pin(home: &Home, store: Reader, args: &Args) -> Result<Exit, Failure> {
             .exit(Exit::Nothing));
     }
     drop(store);
-    let reply = drain::order(home, "pin", &json!({ "ids": found.doomed.documents, "pinned": pinned }))?;
+    let what = json!({ "ids": found.doomed.documents, "pinned": pinned });
+    let reply = drain::order(home, "pin", &what, &mut output::complain)?;
     if let Some(error) = reply.error {
         return Err(Failure::new(error).hint("run it again"));
     }

@@ -43,7 +43,8 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let error = damage(home, &file)
         .or(file.last_error.clone())
         .or_else(|| place(home))
-        .or_else(drain::rules_in_doubt);
+        .or_else(drain::rules_in_doubt)
+        .or_else(drain::retention_in_doubt);
     if as_json {
         output::json(&json!({
             "spool": { "new": spool.new, "cur": spool.cur, "odd": spool.odd, "oldest_age_s": spool.oldest_age_s },
@@ -60,6 +61,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "unknown_types": file.unknown_types,
             "retained": file.retained,
             "rescan_due": file.rescan_due,
+            "rescan_begun": home.rescan().exists(),
             "redacted": file.redacted,
             "last_error": error,
             "warning": warning(home),
@@ -128,7 +130,10 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     if file.retained > 0 {
         line("retention", format!("{} records were taken away", file.retained));
     }
-    if file.rescan_due {
+    if home.rescan().exists() {
+        let what = "what is stored is being redacted anew; cut short, a drainer goes on with it by itself";
+        line("rules", what.to_owned());
+    } else if file.rescan_due {
         let what = "what is stored was redacted by other rules: `sinker redact --rescan` redacts it anew";
         line("rules", what.to_owned());
     }

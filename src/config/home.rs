@@ -108,6 +108,10 @@ impl Home {
     pub fn residue(&self) -> PathBuf {
         self.root.join("state/residue")
     }
+    /// `state/rescan`: all that is stored is being redacted anew; whoever finds it goes on with that.
+    pub fn rescan(&self) -> PathBuf {
+        self.root.join("state/rescan")
+    }
     /// `state/replies`: the drainer's answers to `_cmd` entries.
     pub fn replies(&self) -> PathBuf {
         self.root.join("state/replies")

@@ -23,6 +23,19 @@ pub struct Project {
     pub root: PathBuf,
 }
 
+impl Project {
+    /// Hands out the texts of it that came from a path or a remote, to be changed in place. The id is ours.
+    pub fn each_text(&mut self, say: &mut dyn FnMut(&mut String)) {
+        say(&mut self.name);
+        self.remote.iter_mut().for_each(&mut *say);
+        let mut root = self.root.to_string_lossy().into_owned();
+        say(&mut root);
+        if *root != *self.root.to_string_lossy() {
+            self.root = root.into();
+        }
+    }
+}
+
 /// Identifies the project of a directory. A directory that does not exist here (an imported session of another machine) is taken as text.
 pub fn identify(directory: &Path, secret: &Secret) -> Project {
     let real = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());

@@ -3,9 +3,8 @@
 use super::settings::cleanup_days;
 use super::{Finding, Patient};
 use crate::config::Settings;
-use crate::store::{Reader, StoreError};
+use crate::store::{KnownFiles, Reader, StoreError};
 use crate::{clock, spool};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A drainer that works is never so far behind. Units: seconds.
@@ -15,7 +14,7 @@ const DAY_S: u64 = 86_400;
 pub(super) fn look(patient: &Patient) -> Finding {
     let known = match Reader::open(&patient.home) {
         Ok(store) => store.files(),
-        Err(StoreError::Absent(_)) => Ok(BTreeMap::new()),
+        Err(StoreError::Absent(_)) => Ok(KnownFiles::default()),
         Err(error) => Err(error),
     };
     let known = match known {

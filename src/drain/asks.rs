@@ -111,6 +111,9 @@ impl Ask {
                 Ok(Done { reply: Reply { forgotten, ..Reply::default() }, scrub: false })
             }
             Ask::Rescan => {
+                // 1. A part of it is done. 2. The process dies, and whoever asked with it. 3. The rest would wait for a person to ask
+                // again. So what was begun is noted first, and the next drainer goes on.
+                fs::replace(&home.rescan(), b"", fs::Sync::Yes)?;
                 // The rules may have changed since this process began; it leaves afterwards, so that the next one goes on with these.
                 let redactor = Redactor::new(&Secret::open(home).map_err(std::io::Error::other)?);
                 let redact = |text: &str| match redactor.clean(text, &mut Report::default()) {
@@ -119,6 +122,7 @@ impl Ask {
                 };
                 let redacted = store.rescan(home, i64::from(redactor.version()), &redact, &mut terms)?;
                 store.scrub(home)?;
+                fs::remove(&home.rescan())?;
                 Ok(Done { reply: Reply { redacted, ..Reply::default() }, scrub: true })
             }
             Ask::Load(load) => {
@@ -162,6 +166,25 @@ fn forget_files(home: &Home, session: &str) -> Result<(), StoreError> {
             if entry.file_name().to_string_lossy().starts_with(&beginning) {
                 fs::remove(&entry.path())?;
             }
+        }
+    }
+    forget_reports(home, session)
+}
+
+/// A shorter id may stand in any text.
+const TELLING_ID: usize = 16;
+
+/// Why something of a session's transcripts could not be used: that names the file, and with it the session.
+fn forget_reports(home: &Home, session: &str) -> Result<(), StoreError> {
+    let Ok(entries) = std::fs::read_dir(home.spool_odd()) else { return Ok(()) };
+    let reports = entries.filter_map(Result::ok).map(|entry| entry.path());
+    for report in
+        reports.filter(|path| session.len() >= TELLING_ID && path.extension().is_some_and(|e| e == "why"))
+    {
+        let bytes = fs::read_small(&report, 64 * 1024).ok().flatten().unwrap_or_default();
+        if memchr::memmem::find(&bytes, session.as_bytes()).is_some() {
+            fs::remove(&report.with_extension(""))?;
+            fs::remove(&report)?;
         }
     }
     Ok(())

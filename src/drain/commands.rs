@@ -6,7 +6,7 @@ use crate::config::Home;
 use crate::fs::{self, Sync};
 use crate::spool;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The answer to a command: numbers and ids only.
@@ -39,7 +39,15 @@ fn reply_path(home: &Home, id: &str) -> PathBuf {
     home.replies().join(format!("{id}.json"))
 }
 
-/// Publishes a command and waits. `Ok(None)`: the drainer left before it took the command, which is then taken back.
+/// How long the answer of a running drainer is waited for.
+pub enum Patience<'a> {
+    /// So long; then the command stands.
+    AtMost(Duration),
+    /// Until it comes, or somebody sends a signal. After a while a person is told what is waited for.
+    Person(&'a mut dyn FnMut(&str)),
+}
+
+/// Publishes a command and waits; `tell` as in [`Patience::Person`]. `Ok(None)`: the drainer left before it took the command, which is then taken back.
 ///
 /// Errors: the spool cannot be written.
 pub fn ask(
@@ -47,24 +55,31 @@ pub fn ask(
     verb: &str,
     paths: Vec<PathBuf>,
     project: Option<String>,
+    tell: &mut dyn FnMut(&str),
 ) -> Result<Option<Reply>, DrainError> {
     if let Some(path) = paths.iter().find(|path| path.to_str().is_none()) {
         let what = format!("{} is not UTF-8; it can be imported when no drainer runs", path.display());
         return Err(DrainError::Start(what));
     }
-    Ok(wait(home, publish(home, verb, paths, project, serde_json::Value::Null)?, None)?.answer())
+    let published = publish(home, verb, paths, project, serde_json::Value::Null)?;
+    Ok(wait(home, published, &mut Patience::Person(tell))?.answer())
 }
 
 /// Does to the store what a verb asks for: here, when no drainer runs, else by the drainer that holds the lock.
 ///
-/// `what` is the content of the command: text in it is redacted already. Errors: [`DrainError`]; what the store refused is in the reply.
-pub fn order(home: &Home, verb: &str, what: &serde_json::Value) -> Result<Reply, DrainError> {
+/// `what` is the content of the command: text in it is redacted already; `tell` as in [`Patience::Person`]. Errors: [`DrainError`]; what the store refused is in the reply.
+pub fn order(
+    home: &Home,
+    verb: &str,
+    what: &serde_json::Value,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Reply, DrainError> {
     loop {
         match asks::here(home, verb, what) {
             Err(DrainError::Locked(_)) => {}
             done => return done,
         }
-        if let Some(reply) = ask_for(home, verb, what, None)?.answer() {
+        if let Some(reply) = ask_for(home, verb, what, &mut Patience::Person(tell))?.answer() {
             return Ok(reply);
         }
     }
@@ -89,42 +104,108 @@ impl Waited {
     }
 }
 
-/// Publishes what the store is asked for, and waits for the answer, at most so long.
+/// Publishes what the store is asked for, and waits for the answer.
 pub(super) fn ask_for(
     home: &Home,
     verb: &str,
     what: &serde_json::Value,
-    patience: Option<Duration>,
+    patience: &mut Patience<'_>,
 ) -> Result<Waited, DrainError> {
     wait(home, publish(home, verb, Vec::new(), None, what.clone())?, patience)
 }
 
-/// Waits for the answer to a command.
+/// Waits for the answer to a command. Errors: [`DrainError::Interrupted`] besides those of `fs`.
 fn wait(
     home: &Home,
     (id, published): (String, PathBuf),
-    patience: Option<Duration>,
+    patience: &mut Patience<'_>,
 ) -> Result<Waited, DrainError> {
     let watch = clock::Stopwatch::start();
-    let answer = reply_path(home, &id);
+    let claimed = home.spool_cur().join(published.file_name().unwrap_or_default());
     let mut alone = 0;
+    let mut told = Told::Nothing;
     let (_keep, never) = crossbeam_channel::bounded::<()>(1);
+    // Whoever waits without an end must be able to leave, and to know what becomes of the command.
+    let signals = match patience {
+        Patience::Person(_) => super::run::signals()?,
+        Patience::AtMost(_) => never,
+    };
     loop {
-        if let Ok(Some(bytes)) = fs::read_small(&answer, 64 * 1024) {
-            fs::remove(&answer)?;
-            return Ok(Waited::Answered(serde_json::from_slice(&bytes).unwrap_or_default()));
+        if let Some(reply) = answered(home, &id)? {
+            return Ok(Waited::Answered(Box::new(reply)));
         }
         alone = if lock::is_held(home) { 0 } else { alone + 1 };
         if alone > 10 {
-            let claimed = home.spool_cur().join(published.file_name().unwrap_or_default());
             fs::remove(&published)?;
             fs::remove(&claimed)?;
             return Ok(Waited::TakenBack);
         }
-        if patience.is_some_and(|limit| watch.left(limit).is_zero()) {
-            return Ok(Waited::Waits);
+        match patience {
+            Patience::AtMost(limit) if watch.left(*limit).is_zero() => return Ok(Waited::Waits),
+            Patience::AtMost(_) => {}
+            Patience::Person(tell) => {
+                let silent_s = fs::age_ms(&home.heartbeat()).map_or(0, |ms| ms / 1000);
+                let now = match (watch.left(TELL_AFTER).is_zero(), silent_s >= SILENT_S) {
+                    (false, _) => Told::Nothing,
+                    (true, false) => Told::Waits,
+                    (true, true) => Told::Silent,
+                };
+                if now > told {
+                    told = now;
+                    tell(&said(home, claimed.exists(), (now == Told::Silent).then_some(silent_s)));
+                }
+            }
         }
-        never.recv_timeout(Duration::from_millis(50)).ok();
+        if signals.recv_timeout(Duration::from_millis(50)).is_ok() {
+            return leave(home, &id, &published);
+        }
+    }
+}
+
+/// So long nobody is told that there is something to wait for.
+const TELL_AFTER: Duration = Duration::from_secs(2);
+/// A drainer that works beats more often. Units: seconds.
+const SILENT_S: i64 = 10;
+
+/// What the person who waits has been told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Told {
+    Nothing,
+    Waits,
+    Silent,
+}
+
+/// What a command waits for, in a sentence.
+fn said(home: &Home, claimed: bool, silent_s: Option<i64>) -> String {
+    let who = lock::holder(home).map(|who| format!(" ({who})")).unwrap_or_default();
+    let taken = if claimed { "has taken this up" } else { "has not taken this up yet" };
+    let state = match silent_s {
+        Some(seconds) => format!(", and gave no sign of life for {seconds} s: it is stopped, or stuck"),
+        None => String::new(),
+    };
+    let left = if claimed { "it will be done all the same" } else { "it is taken back" };
+    format!("waiting for the drainer{who}, which {taken}{state}; on Ctrl-C {left}")
+}
+
+/// The answer, once it is there; it is read once.
+fn answered(home: &Home, id: &str) -> Result<Option<Reply>, DrainError> {
+    let path = reply_path(home, id);
+    let Ok(Some(bytes)) = fs::read_small(&path, 64 * 1024) else { return Ok(None) };
+    fs::remove(&path)?;
+    Ok(Some(serde_json::from_slice(&bytes).unwrap_or_default()))
+}
+
+/// Leaves off waiting: takes the command back where nobody has taken it up.
+fn leave(home: &Home, id: &str, published: &Path) -> Result<Waited, DrainError> {
+    let aside = home.spool_tmp().join(published.file_name().unwrap_or_default());
+    // A drainer takes a command up by a rename as well: one of the two comes first.
+    if fs::rename(published, &aside).is_ok() {
+        fs::remove(&aside)?;
+        return Err(DrainError::Interrupted { withdrawn: true });
+    }
+    match answered(home, id)? {
+        Some(reply) => Ok(Waited::Answered(Box::new(reply))),
+        None => Err(DrainError::Interrupted { withdrawn: false }),
     }
 }
 

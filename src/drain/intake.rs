@@ -347,10 +347,11 @@ impl Drainer {
             found.extend(store::transcripts_beating(&root, &mut || self.beat()));
         }
         // What a repaired store knows of and has not read lies anywhere.
-        let unread = known.iter().filter(|(path, state)| **state == FileState::default() && path.is_file());
+        let unread =
+            known.paths().iter().filter(|(path, state)| **state == FileState::default() && path.is_file());
         found.extend(unread.map(|(path, _)| path.clone()));
         let gone: Vec<PathBuf> =
-            known.keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
+            known.paths().keys().filter(|path| !found.contains(*path) && !path.exists()).cloned().collect();
         let behind = sweep::behind(found.into_iter().collect(), &known);
         self.expect(&behind);
         let list =

@@ -10,6 +10,7 @@ use crate::store::{Portable, Store, StoreError, Terms};
 use crate::{fs, id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -51,23 +52,13 @@ pub fn export_head(path: &Path) -> Option<ExportHead> {
     serde_json::from_slice(&line).ok()
 }
 
-/// Redacts every text of a record. Ids of ours and hashes are none.
-pub fn clean_record(value: &mut Value, redactor: &Redactor, report: &mut Report) {
-    match value {
-        Value::String(text) if !is_name(text) => {
-            if let std::borrow::Cow::Owned(cleaned) = redactor.clean(text, report) {
-                *text = cleaned;
-            }
+/// Redacts every text of a record.
+pub fn clean_record(record: &mut Portable, redactor: &Redactor, report: &mut Report) {
+    record.each_text(&mut |text| {
+        if let Cow::Owned(cleaned) = redactor.clean(text, report) {
+            *text = cleaned;
         }
-        Value::Array(all) => all.iter_mut().for_each(|one| clean_record(one, redactor, report)),
-        Value::Object(all) => all.values_mut().for_each(|one| clean_record(one, redactor, report)),
-        _ => {}
-    }
-}
-
-fn is_name(text: &str) -> bool {
-    let digits = text.get(2..).filter(|_| text.as_bytes().get(1) == Some(&b'-')).unwrap_or(text);
-    digits.len() <= 64 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f' | b'-'))
+    });
 }
 
 /// What could not be used of a file.
@@ -126,14 +117,12 @@ pub(super) fn load(
                 ended = true;
                 continue;
             }
-            let record = parsed.and_then(|mut value| {
-                clean_record(&mut value, redactor, &mut Report::default());
-                serde_json::from_value::<Portable>(value)
-            });
+            let record = parsed.and_then(serde_json::from_value::<Portable>);
             match record {
                 // What stands in it is not told.
                 Err(error) => junk.add(from, at, format!("no record: {:?} error", error.classify())),
                 Ok(mut record) => {
+                    clean_record(&mut record, redactor, &mut Report::default());
                     if !record.keep(&mut passed, &mut |project| gate.passes_project(project)) {
                         left_out += u64::from(matches!(record, Portable::Session(_) | Portable::Note(_)));
                         continue;

@@ -64,7 +64,8 @@ pub fn is_held(home: &Home) -> bool {
     }
 }
 
-fn holder(home: &Home) -> Option<String> {
+/// Who holds the lock, as far as it said.
+pub(super) fn holder(home: &Home) -> Option<String> {
     let bytes = fs::read_small(&home.lock(), 1024).ok()??;
     let text = String::from_utf8_lossy(&bytes).trim().to_owned();
     (!text.is_empty()).then_some(text)

@@ -40,7 +40,7 @@ mod watch;
 mod write;
 
 pub use apart::probe;
-pub use commands::{Reply, ask, end, order};
+pub use commands::{Patience, Reply, ask, end, order};
 pub use figures::StatusFile;
 pub use load::{EXPORT_FORMAT, ExportHead, clean_record, export_head};
 pub use lock::{Lock, is_held};
@@ -48,7 +48,7 @@ pub use machine::Mode;
 pub use notes::{Draft, NOTE_BYTES, NoteError, Saved, note};
 pub use progress::Progress;
 pub use rounds::{rebuild, run};
-pub use rules::{rules_in_doubt, unusable_rules};
+pub use rules::{retention_in_doubt, rules_in_doubt, unusable_rules};
 pub use run::{Options, Outcome};
 
 use crate::config::Home;
@@ -83,6 +83,13 @@ pub enum DrainError {
     /// The second signal: everything was left as it was.
     #[error("stopped at once; what was in work will be done again")]
     Stopped,
+    /// Somebody left off waiting for a running drainer.
+    #[error("{}", if *withdrawn { "interrupted before the drainer took it up: it was taken back, nothing was changed" }
+        else { "interrupted, but the drainer has taken it up: it will be done, also if that drainer ends" })]
+    Interrupted {
+        /// Nobody had taken the command up, and nobody will.
+        withdrawn: bool,
+    },
     /// The reader computes over one piece of a transcript and does not come back; the next drainer will know.
     #[error(
         "a transcript could not be read in any reasonable time; the next try is made apart from the others"

@@ -1,13 +1,12 @@
 //! Writing a note: redacted here, by the process that was asked, then given to whoever holds the lock (D2).
 
-use super::commands::{self, Waited};
+use super::commands::{self, Patience, Waited};
 use super::run::start;
 use super::{DrainError, Reply, asks};
-use crate::clock;
 use crate::config::{Home, Project, Secret};
 use crate::redact::{Redactor, Report};
 use crate::store::{Note, Reader, StoreError};
-use std::time::Duration;
+use crate::{clock, visible};
 
 /// A longer text is a document, not a note. Units: bytes.
 pub const NOTE_BYTES: usize = 64 * 1024;
@@ -67,10 +66,10 @@ pub enum NoteError {
     Drain(#[from] DrainError),
 }
 
-/// Redacts a note and has it stored. `patience`: how long a running drainer is waited for; `None` until it has answered.
+/// Redacts a note and has it stored. `patience`: how long a running drainer is waited for.
 ///
 /// Errors: [`NoteError`].
-pub fn note(home: &Home, draft: &Draft, patience: Option<Duration>) -> Result<Saved, NoteError> {
+pub fn note(home: &Home, draft: &Draft, mut patience: Patience<'_>) -> Result<Saved, NoteError> {
     if draft.text.len() > NOTE_BYTES {
         return Err(NoteError::Long(draft.text.len()));
     }
@@ -85,7 +84,7 @@ pub fn note(home: &Home, draft: &Draft, patience: Option<Duration>) -> Result<Sa
     let kept = text.trim();
     let withheld =
         kept.starts_with("[redacted:private:") && kept.matches('[').count() == 1 && kept.ends_with(']');
-    if kept.is_empty() || withheld {
+    if withheld || !visible::shows(kept) {
         return Err(NoteError::Empty);
     }
     let files = draft.files.as_ref().map(|files| files.iter().map(|file| say(file)).collect());
@@ -115,7 +114,7 @@ pub fn note(home: &Home, draft: &Draft, patience: Option<Duration>) -> Result<Sa
     let (redacted, text) = (report.total(), note.text.clone());
     let what = serde_json::to_value(&note).unwrap_or_default();
     let saved = |id: String, is_stored| Saved { id, text, redacted, is_stored };
-    match order(home, &what, patience)? {
+    match order(home, &what, &mut patience)? {
         Some(Reply { error: Some(error), .. }) => Err(NoteError::Refused(error)),
         Some(reply) => Ok(saved(reply.id.unwrap_or(note.id), true)),
         None => Ok(saved(note.id, false)),
@@ -126,7 +125,7 @@ pub fn note(home: &Home, draft: &Draft, patience: Option<Duration>) -> Result<Sa
 fn order(
     home: &Home,
     what: &serde_json::Value,
-    patience: Option<Duration>,
+    patience: &mut Patience<'_>,
 ) -> Result<Option<Reply>, DrainError> {
     loop {
         match asks::here(home, "note", what) {

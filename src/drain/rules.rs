@@ -1,6 +1,6 @@
-//! What a person's own rules of redaction lack: told wherever somebody looks, since what such a rule was to take out is kept.
+//! What a person's own rules of redaction and retention lack: told wherever somebody looks, since what such a rule was to take out is kept.
 
-use crate::config::Problem;
+use crate::config::{Problem, Settings};
 use crate::log;
 use crate::redact::OwnRules;
 
@@ -17,13 +17,24 @@ pub fn rules_in_doubt() -> Option<String> {
     Some(format!("a rule of redaction is wrong and not in force: {first}{more}"))
 }
 
+/// What keeps the rules of retention out of force, as one sentence. One wrong rule stops them all: what it was to leave alone, another might
+/// take.
+pub fn retention_in_doubt() -> Option<String> {
+    let problems = Settings::read(None).problems;
+    let wrong = problems.iter().find(|p| p.key.is_empty() || p.key.starts_with("retain"))?;
+    Some(format!("a rule of retention is wrong, and none is in force: {wrong}"))
+}
+
 /// Says it in the log, once a start.
-pub(super) fn log_unusable() {
-    for problem in unusable_rules() {
+pub(super) fn log_unusable(problems: &[Problem]) {
+    for problem in problems {
         log::error(
             "drain",
             &[("file", &problem.path.display()), ("key", &problem.key), ("what", &problem.what)],
             "A rule of redaction is wrong and not in force; the built-in ones are.",
         );
+    }
+    if let Some(what) = retention_in_doubt() {
+        log::error("drain", &[("what", &what)], "Nothing is taken away for its age or size.");
     }
 }

@@ -128,12 +128,13 @@ impl Drainer {
         fs::remove(&home.successor())?;
         let secret = Secret::open(home).map_err(start)?;
         let settings = super::pulse::stamp();
-        super::rules::log_unusable();
+        let redactor = Redactor::new(&secret);
+        super::rules::log_unusable(redactor.problems());
         let unclean = store::is_unclean(home);
         let (store, repair) = repair::open(home)?;
         // A repaired store is filled with what older rules let through.
         if repair.is_none() {
-            store.begin_with_rules(i64::from(Redactor::new(&secret).version()))?;
+            store.begin_with_rules(i64::from(redactor.version()))?;
         }
         let stand = Stand::take(home, unclean && repair.is_none());
         let progress = Arc::new(Progress::default());
@@ -159,7 +160,7 @@ impl Drainer {
         let writer = Writer {
             home: home.clone(),
             secret: secret.clone(),
-            redactor: Redactor::new(&secret),
+            redactor: redactor.clone(),
             parcels: parcel_queue,
             asks: asked,
             told: tell,
@@ -172,8 +173,7 @@ impl Drainer {
             repair,
             halt: Arc::clone(&halt),
         };
-        let redactor = Redactor::new(&secret);
-        let own_redactor = Redactor::new(&secret);
+        let own_redactor = redactor.clone();
         let suspects = Arc::new(Mutex::new(Suspects::open(home)));
         let (halted, read_progress) = (Arc::clone(&halt), Arc::clone(&progress));
         let (read_home, suspected) = (home.clone(), Arc::clone(&suspects));

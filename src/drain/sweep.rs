@@ -1,8 +1,8 @@
 //! Finding transcripts whose end lies beyond their cursor: a lost doorbell costs only time.
 
 use crate::clock;
-use crate::store::{FileState, transcripts};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::store::{FileState, KnownFiles, transcripts};
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) fn named(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Those of `files` that hold something not stored yet.
-pub(super) fn behind(files: Vec<PathBuf>, known: &BTreeMap<PathBuf, FileState>) -> Vec<PathBuf> {
+pub(super) fn behind(files: Vec<PathBuf>, known: &KnownFiles) -> Vec<PathBuf> {
     files.into_iter().filter(|path| is_behind(path, known.get(path))).collect()
 }
 

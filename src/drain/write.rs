@@ -213,6 +213,7 @@ impl Writer {
         unwritten::forget(write, file)?;
         write.pass_no_more(file)?;
         let sessions = batch.sessions.store(write)?;
+        let refused = batch.sessions.directories().any(|(id, _)| !sessions.contains_key(id));
         for (id, directory) in batch.sessions.directories() {
             let Some(session) = sessions.get(id) else { continue };
             write.file_holds(file, *session)?;
@@ -258,6 +259,7 @@ impl Writer {
             write.silent(file, *at, kind, *bytes, sha256)?;
         }
         write.set_file_state(file, &batch.state)?;
+        write.name_file(file, &batch.path, refused)?;
         pending.odd.extend(batch.odd);
         for (rule, times) in batch.report.counts() {
             write.count_lines(file, "redacted", rule, *times)?;
@@ -309,6 +311,12 @@ impl Writer {
                 0 => unwritten::note(write, &task.job.path, &told)?,
                 end => self.gone(write, task, end, &told, pending)?,
             }
+        }
+        if told.is_empty()
+            && !entries.is_empty()
+            && let Some(file) = write.known_file(&task.path)?
+        {
+            write.name_file(file, &task.path, true)?;
         }
         Ok(())
     }

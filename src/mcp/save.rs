@@ -5,7 +5,7 @@ use super::arguments::{Save, Scope};
 use super::page::{Page, cut, gist};
 use super::search::whole_project;
 use super::tools::{self, Trouble};
-use crate::drain::{self, Draft, NoteError};
+use crate::drain::{self, Draft, NoteError, Patience};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -28,10 +28,11 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
         project: whole_project(memory, &scope, &secret)?,
         edits: args.id,
     };
-    let saved = drain::note(&memory.home, &draft, Some(PATIENCE)).map_err(|error| match error {
-        NoteError::Drain(error) => Trouble::Drain(error),
-        other => Trouble::Arguments(cut(&other.to_string(), 300)),
-    })?;
+    let saved =
+        drain::note(&memory.home, &draft, Patience::AtMost(PATIENCE)).map_err(|error| match error {
+            NoteError::Drain(error) => Trouble::Drain(error),
+            other => Trouble::Arguments(cut(&other.to_string(), 300)),
+        })?;
     let mut page = Page::new(BOUND);
     page.add(&format!("note {} project {}", saved.id, draft.project.id));
     page.add(&format!("(note) {}", gist(&saved.text, SHOWN_CHARS)));

@@ -76,6 +76,22 @@ pub enum Block {
 }
 
 impl Block {
+    /// Hands out every text that came with the block, to be changed in place; what it is called here, numbers and hashes are none.
+    pub(super) fn each_text(&mut self, say: &mut dyn FnMut(&mut String)) {
+        match self {
+            Block::Text { t } | Block::Think { t } => say(t),
+            Block::Use { id, name, t, file, cmd } => {
+                [Some(id), Some(name), Some(t), file.as_mut(), cmd.as_mut()]
+                    .into_iter()
+                    .flatten()
+                    .for_each(say);
+            }
+            Block::Result { id, t, .. } => [id, t].into_iter().for_each(say),
+            Block::Media { media, .. } => say(media),
+            Block::Other { kind, t } => [kind, t].into_iter().for_each(say),
+        }
+    }
+
     /// The text of the block as a person reads it.
     pub fn text(&self) -> Cow<'_, str> {
         match self {

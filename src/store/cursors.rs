@@ -87,12 +87,6 @@ impl Write<'_> {
         }
     }
 
-    /// Finds a file's row. Errors: [`StoreError`].
-    pub fn known_file(&self, path: &Path) -> Result<Option<FileRow>, StoreError> {
-        let mut query = self.transaction.prepare_cached("SELECT n FROM files WHERE path = ?1")?;
-        Ok(query.query_row([&path.to_string_lossy()], |row| row.get(0)).optional()?)
-    }
-
     /// The file's state as this transaction sees it.
     pub fn file_state(&self, file: FileRow) -> Result<FileState, StoreError> {
         let sql = format!("SELECT {STATE_COLUMNS} FROM files WHERE n = ?1");

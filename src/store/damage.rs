@@ -8,6 +8,7 @@
 //!
 //! SQLite keeps no checksum of a page: a byte that flips inside a text is met only when that text is unpacked, which says so too.
 
+use super::known::is_path;
 use super::migrate::VERSION;
 use super::{Reader, StoreError};
 use crate::config::Home;
@@ -175,7 +176,7 @@ impl Reader {
         };
         let Ok(mut rows) = query.query([]) else { return paths };
         while let Ok(Some(row)) = rows.next() {
-            paths.extend(row.get::<_, String>(0).map(PathBuf::from));
+            paths.extend(row.get::<_, String>(0).ok().filter(|name| is_path(name)).map(PathBuf::from));
         }
         paths
     }

@@ -333,10 +333,9 @@ impl Note {
 
     /// What a row of ours can hold: an id of ours, a known speaker, times that are ones.
     pub fn is_sound(&self) -> bool {
-        let is_time = |ms: i64| clock::parse(&clock::format(clock::Millis(ms))).is_some();
         id::is_ours(&self.id, 'n')
             && matches!(self.speaker.as_str(), "user" | "assistant")
-            && is_time(self.time_ms)
-            && is_time(self.at_ms)
+            && clock::is_time(self.time_ms)
+            && clock::is_time(self.at_ms)
     }
 }

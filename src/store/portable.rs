@@ -5,7 +5,7 @@
 
 mod record;
 
-use super::body::{body_of, not_ours};
+use super::body::{Beside, body_of, not_ours, whole_of};
 use super::compact::{self, Id};
 use super::derive::Terms;
 use super::documents::{Observation, position};
@@ -19,6 +19,7 @@ use crate::config::Project;
 use crate::id;
 use crate::ledger::Mark;
 use rusqlite::{OptionalExtension, params};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use record::Portable;
@@ -224,7 +225,16 @@ impl Reader {
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
             let body = self.packs.body(&self.connection, Place::read(row, 1)?)?;
-            all.push(Older { at: row.get(0)?, blocks: super::body::blocks_of(&body)? });
+            let (blocks, Beside { parent, message, prompt, args }) = whole_of(&body)?;
+            let own = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
+            all.push(Older {
+                at: row.get(0)?,
+                blocks,
+                parent: own(parent),
+                message: own(message),
+                prompt: own(prompt),
+                args: own(args),
+            });
         }
         Ok(all)
     }
@@ -252,6 +262,9 @@ impl Reader {
 impl Write<'_> {
     /// Takes a redacted record in. Returns how many rows it was; 0 for one that cannot be used. Errors: [`StoreError`].
     pub fn take_in(&mut self, record: Portable, terms: Terms<'_>) -> Result<usize, StoreError> {
+        if !record.is_sound() {
+            return Ok(0);
+        }
         Ok(match record {
             Portable::Session(session) if session.facts.host == OURS => 0,
             Portable::Session(session) => {
@@ -272,7 +285,7 @@ impl Write<'_> {
             Portable::Observation(said) => self.take_in_said(*said, terms)?,
             Portable::Note(kept) => {
                 let Kept { note, older } = *kept;
-                let Some(project) = note.project.as_ref().filter(|_| note.is_sound()) else { return Ok(0) };
+                let Some(project) = note.project.as_ref() else { return Ok(0) };
                 let room = self.room(project)?;
                 let older: Vec<Revision> =
                     older.into_iter().map(|(at_ms, text)| Revision { at_ms, text }).collect();
@@ -377,7 +390,10 @@ impl Write<'_> {
             .optional()?;
         let Some((n, _)) = known.filter(|(_, current)| *current != content) else { return Ok(()) };
         let bytes: u64 = older.blocks.iter().map(|block| block.text().len() as u64).sum();
-        let place = self.add_body(&body_of(json, &of.beside())?)?;
+        let Older { parent, message, prompt, args, .. } = &older;
+        let [parent, message, prompt, args] =
+            [parent, message, prompt, args].map(|text| text.as_deref().map(Cow::Borrowed));
+        let place = self.add_body(&body_of(json, &Beside { parent, message, prompt, args })?)?;
         let new = self.transaction.execute(
             "INSERT OR IGNORE INTO revisions (document, content, at, bytes, pack, start, length) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![n, content, older.at, position(bytes), place.pack, place.start, place.length],

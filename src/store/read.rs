@@ -2,7 +2,6 @@
 
 use super::body::{Beside, Block, Fields, blocks_of, not_ours, unpack, whole_of};
 use super::compact::{self, Id};
-use super::cursors::{FileState, STATE_COLUMNS, file_state};
 use super::damage::{Look, look};
 use super::migrate::VERSION;
 use super::packs::{Packs, Place};
@@ -236,22 +235,6 @@ impl Reader {
         Ok(all)
     }
 
-    /// A file's state; `None` for one never read.
-    pub fn file(&self, path: &std::path::Path) -> Result<Option<FileState>, StoreError> {
-        let sql = format!("SELECT {STATE_COLUMNS} FROM files WHERE path = ?1");
-        let mut query = self.connection.prepare_cached(&sql)?;
-        Ok(query.query_row([path.to_string_lossy()], file_state).optional()?)
-    }
-
-    /// Every known file that is not gone, with its state.
-    pub fn files(&self) -> Result<BTreeMap<PathBuf, FileState>, StoreError> {
-        let sql = format!("SELECT {STATE_COLUMNS}, path FROM files WHERE gone = 0");
-        let mut query = self.connection.prepare(&sql)?;
-        let rows =
-            query.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>(9)?), file_state(row)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
     /// The files that hold, held or should hold records of a session: also those that are gone.
     pub fn session_files(&self, session: &str) -> Result<Vec<PathBuf>, StoreError> {
         let mut query = self.connection.prepare_cached(
@@ -265,7 +248,7 @@ impl Reader {
     /// Files whose size on disk, as seen last, lies beyond the cursor.
     pub fn behind(&self, limit: usize) -> Result<Vec<Behind>, StoreError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT path, offset, size FROM files WHERE size > settled AND gone = 0 ORDER BY size - settled DESC, path LIMIT ?1",
+            "SELECT path, offset, size FROM files WHERE size > settled AND gone = 0 AND path NOT LIKE 'forgotten:%' ORDER BY size - settled DESC, path LIMIT ?1",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = query.query_map([limit], |row| {

@@ -1,6 +1,6 @@
 //! Redacting anew what is stored: rules change, and what an older table let through must leave rows, revisions, titles and paths (F67).
 
-use super::body::{Beside, Block, body_of, not_ours, whole_of};
+use super::body::{Beside, body_of, not_ours, whole_of};
 use super::compact;
 use super::derive::Terms;
 use super::packs::Place as BodyPlace;
@@ -169,10 +169,15 @@ impl Write<'_> {
             ("sessions", "n", "cwd"),
             ("sessions", "n", "branch"),
             ("sessions", "n", "claim_directory"),
+            ("sessions", "n", "version"),
+            ("sessions", "n", "reason"),
+            ("sessions", "n", "trigger"),
             ("projects", "id", "name"),
+            ("projects", "id", "remote"),
             ("projects", "id", "directory"),
             ("directories", "directory", "directory"),
             ("documents", "n", "command"),
+            ("outputs", "document", "call"),
             ("agents", "n", "name"),
             ("summaries", "leaf", "title"),
         ] {
@@ -207,7 +212,7 @@ impl Write<'_> {
         let rusqlite::types::Value::Integer(n) = *row else { return Ok(()) };
         match table {
             "sessions" => self.dirty(n, "session", ""),
-            "documents" => {
+            "documents" | "outputs" => {
                 let seq = self.next_seq();
                 self.transaction.execute("UPDATE documents SET seq = ?2 WHERE n = ?1", [n, seq])?;
                 self.mark_holders(n)
@@ -268,18 +273,7 @@ fn redacted(body: &[u8], plain: bool, redact: Redact<'_>) -> Result<Option<Redac
         }
     };
     for block in &mut blocks {
-        match block {
-            Block::Text { t } | Block::Think { t } => say(t),
-            Block::Use { id, name, t, file, cmd } => {
-                [Some(id), Some(name), Some(t), file.as_mut(), cmd.as_mut()]
-                    .into_iter()
-                    .flatten()
-                    .for_each(&mut say);
-            }
-            Block::Result { id, t, .. } => [id, t].into_iter().for_each(&mut say),
-            Block::Media { media, .. } => say(media),
-            Block::Other { kind, t } => [kind, t].into_iter().for_each(&mut say),
-        }
+        block.each_text(&mut say);
     }
     let Beside { parent, message, prompt, args } = &mut beside;
     for text in [parent, message, prompt, args].into_iter().flatten() {

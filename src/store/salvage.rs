@@ -14,7 +14,7 @@ use super::profile::telling;
 use super::sessions::{Claim, Claimant, Dated, SessionFacts};
 use super::{Reader, StoreError, Write};
 use crate::config::Project;
-use crate::id;
+use crate::{clock, id};
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -57,6 +57,35 @@ pub struct OldSession {
     claim: (i64, i64, String),
 }
 
+impl OldSession {
+    /// Hands out what the host or a person wrote: titles, places, names. Ids and times are none.
+    pub(super) fn each_text(&mut self, say: &mut dyn FnMut(&mut String)) {
+        let SessionFacts { cwd, branch, version, .. } = &mut self.facts;
+        [cwd, branch, version].into_iter().flatten().for_each(|dated| say(&mut dated.text));
+        self.title.iter_mut().for_each(|(title, ..)| say(title));
+        self.ended.iter_mut().for_each(|(_, reason)| say(reason));
+        self.trigger.iter_mut().for_each(&mut *say);
+        self.project.iter_mut().for_each(|project| project.each_text(say));
+        say(&mut self.claim.2);
+    }
+
+    /// Are its times such that others can follow? A word without a time counts for less than any that has one.
+    pub(super) fn is_sound(&self) -> bool {
+        let SessionFacts { first, last, cwd, branch, version, .. } = &self.facts;
+        let within = |dated: &Option<Dated>, without: i64| {
+            dated.as_ref().is_none_or(|dated| dated.ms == without || clock::is_time(dated.ms))
+        };
+        [first, cwd].into_iter().all(|dated| within(dated, i64::MAX))
+            && [last, branch, version].into_iter().all(|dated| within(dated, i64::MIN))
+            && self.title.as_ref().is_none_or(|(_, _, ms, _)| clock::is_time(*ms))
+    }
+
+    /// When it ended, as the host wrote it.
+    pub(super) fn end_mut(&mut self) -> Option<&mut String> {
+        self.ended.as_mut().map(|(time, _)| time)
+    }
+}
+
 impl Salvage {
     /// Opens what was moved aside. Errors: nothing of it can be read.
     pub fn open(aside: &Path) -> Result<Self, StoreError> {
@@ -91,6 +120,7 @@ impl Salvage {
         if self.after >= self.last {
             if !std::mem::replace(&mut self.ended, true) {
                 self.outputs(write)?;
+                self.kept_and_taken(write)?;
             }
             return Ok(false);
         }
@@ -241,6 +271,29 @@ impl Salvage {
                 }
                 _ => self.unreadable += 1,
             }
+        }
+        Ok(())
+    }
+
+    /// What retention must leave alone, and how much it took: a store before it knew either has neither table nor figure.
+    fn kept_and_taken(&self, write: &mut Write<'_>) -> Result<(), StoreError> {
+        let old = &self.reader.connection;
+        if let Ok(mut query) = old.prepare("SELECT d.id FROM pinned p JOIN documents d ON d.n = p.document")
+            && let Ok(mut rows) = query.query([])
+        {
+            while let Ok(Some(row)) = rows.next() {
+                let Ok(id) = row.get::<_, Id>(0) else { continue };
+                write.transaction.execute(
+                    "INSERT OR IGNORE INTO pinned (document) SELECT n FROM documents WHERE id = ?1",
+                    [id],
+                )?;
+            }
+        }
+        let taken =
+            old.query_row("SELECT value FROM meta WHERE key = 'retained'", [], |row| row.get::<_, i64>(0));
+        if let Ok(taken) = taken {
+            let sql = "UPDATE meta SET value = max(value, ?1) WHERE key = 'retained'";
+            write.transaction.execute(sql, [taken])?;
         }
         Ok(())
     }

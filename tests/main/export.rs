@@ -1,6 +1,6 @@
 //! `sinker export` and the import of what it wrote: the same ids, once, and nothing that a rule finds.
 
-use crate::support::{Sandbox, Transcript};
+use crate::support::{Sandbox, Transcript, shell, to_end};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -146,6 +146,142 @@ fn no_secret_comes_in_and_none_goes_out() {
     assert!(out.code == Some(1) && out.stderr.contains("github") && out.stderr.contains("n-0011"), "{out}");
     assert!(!format!("{out}").contains(TOKEN) && !copy.root().join("x.jsonl").exists(), "{out}");
     assert!(out.stderr.contains("redact --rescan"), "{out}");
+}
+
+/// A rule as broad as a person likes looks at what was said, not at the words of the format: what it finds can be taken out, and then all of
+/// it goes out and comes in.
+#[test]
+fn a_broad_rule_of_a_persons_own_stops_no_export() {
+    let broad = r#"
+[redact]
+rules = [{ name = "broad", pattern = "(?i)result|text|user|assistant|session|observation|claude|use|note|true|[0-9]{4}-|toolu", keywords = ["result", "text", "user", "assistant", "session", "observation", "claude", "use", "note", "true", "20", "toolu"] }]
+"#;
+    let original = world();
+    original.configure(broad);
+    let refused = original.sinker(&["export"]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("broad"), "{refused}");
+    original.json(&["redact", "--rescan"]);
+    let file = original.root().join("memory.jsonl");
+    let out = original.sinker(&["export", file.to_str().unwrap()]);
+    assert_eq!(out.code, Some(0), "{out}");
+    let copy = original.sibling();
+    copy.configure(broad);
+    let done = copy.import(&[&file]);
+    assert_eq!(
+        (&done["odd"], &done["observations"]),
+        (&json!(0), &original.json(&["status"])["store"]["observations"])
+    );
+    same(&records(&original), &records(&copy));
+    same(&sessions(&original), &sessions(&copy));
+}
+
+/// What replaces a file is written beside it: cut short, the old one is whole, and no half of a new one stays.
+#[test]
+fn an_export_that_cannot_be_finished_leaves_the_old_file() {
+    let sandbox = world();
+    let folder = sandbox.root().join("out");
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("memory.jsonl");
+    std::fs::write(&file, "precious").unwrap();
+    let limited = |blocks: &str| {
+        let script =
+            format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$SINKER\" export {} --force", file.display());
+        to_end(shell(&sandbox, &[], &script).unwrap(), b"")
+    };
+    let out = limited("1");
+    assert_eq!(out.code, Some(1), "{out}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
+    assert_eq!(limited("unlimited").code, Some(0));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("paraffin"));
+    assert_eq!(
+        sandbox.sinker(&["export", folder.to_str().unwrap(), "--force"]).code,
+        Some(2),
+        "a folder is no file"
+    );
+}
+
+/// A file from somebody else: times that none can follow, places beyond any file, ids of no host. Nothing of it becomes the newest for ever.
+#[test]
+fn a_hostile_export_is_counted_and_changes_nothing_it_should_not() {
+    let original = world();
+    let text = original.sinker(&["export"]).stdout;
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| lines.iter().find(|line| line["t"] == kind).unwrap().clone();
+    let (note, said, session) = (of("note"), of("observation"), of("session"));
+    let boundary = of("boundary");
+    let with = |record: &Value, pointer: &str, value: Value| {
+        let mut record = record.clone();
+        *record.pointer_mut(pointer).unwrap() = value;
+        record
+    };
+    let most = json!(i64::MAX);
+    let hostile = [
+        with(&with(&note, "/note/at_ms", most.clone()), "/note/text", json!("planted words")),
+        with(&note, "/older/0/0", most.clone()),
+        with(&note, "/note/time_ms", most.clone()),
+        with(&said, "/at", most.clone()),
+        with(&said, "/time_ms", most.clone()),
+        with(&said, "/links/0/at_ms", most.clone()),
+        with(&said, "/links/0/at", json!(u64::MAX)),
+        with(&said, "/links/0/session", json!("")),
+        with(&said, "/speaker", json!("root")),
+        with(&boundary, "/at_ms", most.clone()),
+        with(&session, "/facts/last", json!({"ms": i64::MAX, "text": "always"})),
+        with(&session, "/facts/id", json!("")),
+        with(&session, "/facts/id", json!("x".repeat(5_000))),
+        with(&session, "/project/id", json!("../../x")),
+    ];
+    let mut file: Vec<String> = vec![lines[0].to_string()];
+    file.extend(hostile.iter().map(Value::to_string));
+    file.push(json!({"t": "end", "records": hostile.len()}).to_string());
+    let path = original.root().join("hostile.jsonl");
+    std::fs::write(&path, file.join("\n") + "\n").unwrap();
+    let before = (records(&original), sessions(&original));
+    let done = original.import(&[&path]);
+    assert_eq!(done["odd"], json!(hostile.len()), "{done}");
+    assert_eq!(before, (records(&original), sessions(&original)));
+    // An older revision keeps what was beside its own words.
+    let copy = original.sibling();
+    let mut revised = said.clone();
+    revised["revisions"] = json!([{"at": 0, "blocks": [{"k": "text", "t": "older words"}], "parent": "p-old", "message": "m-old"}]);
+    let file = [
+        &lines[0],
+        &session,
+        &with(&revised, "/links/0/session", session["facts"]["id"].clone()),
+        &json!({"t": "end"}),
+    ];
+    std::fs::write(&path, file.map(|line| format!("{line}\n")).concat()).unwrap();
+    assert_eq!(copy.import(&[&path])["odd"], 0);
+    let again = copy.sinker(&["export"]).stdout;
+    let again = again
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find(|line| line["id"] == said["id"]);
+    assert_eq!(again.unwrap()["revisions"], revised["revisions"]);
+    // Ids that a host may have given, however odd: kept as they are, shown harmlessly, forgotten by name.
+    let odd = ["../../etc/passwd", "\u{1b}[2J\u{202e}x", "a b'; DROP TABLE sessions;--", "sinker:other:1"];
+    for id in odd {
+        let copy = original.sibling();
+        let mut moved: Vec<Value> = vec![lines[0].clone(), with(&session, "/facts/id", json!(id))];
+        moved.extend(
+            lines
+                .iter()
+                .filter(|line| line["links"][0]["session"] == session["facts"]["id"])
+                .map(|line| with(line, "/links/0/session", json!(id))),
+        );
+        moved.push(json!({"t": "end", "records": 0}));
+        let file = copy.root().join("odd.jsonl");
+        std::fs::write(&file, moved.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        let done = copy.import(&[&file]);
+        assert!(done["odd"] == 0 && done["observations"].as_u64().unwrap() > 0, "{id:?}: {done}");
+        copy.verify();
+        assert_eq!(copy.lines(&["sessions", "--all"])[0]["id"], id);
+        let out = copy.sinker(&["sessions", "--all"]);
+        assert!(!out.stdout.contains('\u{1b}') && !out.stdout.contains('\u{202e}'), "{out}");
+        copy.json(&["forget", "--session", id, "--yes"]);
+        assert_eq!(copy.json(&["status"])["store"]["sessions"], 0);
+    }
 }
 
 /// Killed anywhere on the way, an import goes on when it is run again.

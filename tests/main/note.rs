@@ -83,6 +83,7 @@ fn a_note_is_kept_redacted_found_told_edited_and_forgotten() {
     let long = "x".repeat(65 * 1024);
     for (args, stdin, code) in [
         (&["note", "  "][..], "", 2),
+        (&["note", "\u{200b}\u{202e}\u{2060} \u{e0041}\u{2800}"], "", 2),
         (&["note", "-"], long.as_str(), 2),
         (&["note", "x", "--edit", "n-0000000000"], "", 3),
     ] {

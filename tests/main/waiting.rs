@@ -1,6 +1,7 @@
 //! `status --session`: whether everything up to a session's last event is searchable; and sessions whose host writes no transcript.
 
-use crate::support::{Running, Sandbox, Transcript, eventually, payload};
+use crate::support::{Running, Sandbox, Transcript, eventually, payload, within};
+use rustix::process::Signal;
 use serde_json::json;
 use std::time::Duration;
 
@@ -59,6 +60,46 @@ fn waiting_ends_when_it_is_searchable_or_the_time_is_over() {
     let found = home.sinker(&["search", "pier", "--session", &transcript.session]);
     assert_eq!(found.code, Some(0), "it said searchable: {found}");
     drop(drainer);
+}
+
+/// A drainer that is stopped: whoever waits for it is told, may leave, and knows what becomes of what was asked.
+#[test]
+fn whoever_waits_for_a_stopped_drainer_is_told_and_may_leave() {
+    let home = Sandbox::new();
+    let mut transcript = Transcript::new(&home, 1);
+    transcript.prompt("Where is the pier?").says("In the north.").flush();
+    home.import(&[&transcript.path]);
+    let drainer = home.start(&["drain"]);
+    eventually("it runs", || home.json(&["status"])["drainer"]["running"] == json!(true));
+    drainer.signal(Signal::STOP);
+    let orders = |verb: &str| {
+        let names = home.spool("new").into_iter();
+        names.filter(|name| name.ends_with(&format!(".{verb}.json"))).collect::<Vec<_>>()
+    };
+    let note = home.start(&["note", "The pier is closed"]);
+    let forget = home.start(&["forget", "--match", "In the north", "--yes"]);
+    eventually("both have asked", || orders("note").len() + orders("forget").len() == 2);
+    // The drainer has taken up one of the two before it was stopped.
+    let taken = orders("forget").pop().unwrap();
+    std::fs::rename(home.at("spool/new").join(&taken), home.at("spool/cur").join(&taken)).unwrap();
+    assert!(!within(Duration::from_millis(2_800), || false));
+    note.signal(Signal::INT);
+    forget.signal(Signal::TERM);
+    let (note, forget) = (note.finish(Duration::from_secs(20)), forget.finish(Duration::from_secs(20)));
+    for out in [&note, &forget] {
+        assert_eq!(out.code, Some(1), "{out}");
+        assert!(out.stderr.contains("waiting for the drainer (pid "), "{out}");
+    }
+    assert!(note.stderr.contains("was taken back") && orders("note").is_empty(), "{note}");
+    assert!(
+        forget.stderr.contains("has taken it up") && home.at("spool/cur").join(&taken).exists(),
+        "{forget}"
+    );
+    // It is killed; what it had taken up is done by the next one, and nothing else.
+    drop(drainer);
+    home.drain_once();
+    let left = home.dump();
+    assert!(!left.contains("In the north") && !left.contains("closed") && left.contains("pier"), "{left}");
 }
 
 /// The events of a headless run whose transcript is never written.

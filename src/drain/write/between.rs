@@ -1,6 +1,7 @@
 //! What the writer does between two transactions of rows: what a person asks, and what an earlier drainer left.
 
 use super::Writer;
+use crate::config::Home;
 use crate::drain::asks::{Ask, Done};
 use crate::drain::commands::Reply;
 use crate::drain::publish::suspect;
@@ -8,6 +9,15 @@ use crate::store::{Store, StoreError};
 use crate::{index, log};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+
+/// The command itself is in work: then it is not done twice.
+fn rescan_waits(home: &Home) -> bool {
+    [home.spool_cur(), home.spool_new()]
+        .iter()
+        .filter_map(|dir| std::fs::read_dir(dir).ok())
+        .flatten()
+        .any(|entry| entry.is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(".rescan.json")))
+}
 
 impl Writer {
     /// Does what a person asks, between two transactions. Failed, it is told; nobody but them knows whether to try it again.
@@ -63,6 +73,15 @@ impl Writer {
         if store.obey(&self.home, &mut |text, take| index::tokens::terms(text).for_each(take))? {
             // Nobody asked: the index is to lose the bytes all the same.
             drop(self.told.send((String::new(), Ok(Done { reply: Reply::default(), scrub: true }))));
+        }
+        if self.home.rescan().exists() && !self.halt.load(Ordering::Relaxed) && !rescan_waits(&self.home) {
+            log::info(
+                "drain",
+                &[],
+                "What is stored is redacted anew: somebody began it and did not come to the end.",
+            );
+            let done = Ask::Rescan.perform(&self.home, store, &self.redactor)?;
+            drop(self.told.send((String::new(), Ok(done))));
         }
         if store.is_behind()? && !self.halt.load(Ordering::Relaxed) {
             let mut write = store.begin()?;

@@ -94,19 +94,12 @@ impl Write<'_> {
             "l.session <> {session} AND l.document IN (SELECT document FROM links WHERE session = {session})"
         ))?;
         let shared = self.numbers(&format!("SELECT document FROM links WHERE session = {session}"))?;
-        for table in [
-            "links",
-            "file_sessions",
-            "boundaries",
-            "follows",
-            "rewound",
-            "web_calls",
-            "results",
-            "dirty",
-            "profiles",
-        ] {
+        for table in
+            ["links", "boundaries", "follows", "rewound", "web_calls", "results", "dirty", "profiles"]
+        {
             self.transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
         }
+        self.leave_files(session)?;
         for document in shared {
             let seq = self.next_seq();
             // As in `join`: the session whose id sorts first owns it.

@@ -68,6 +68,11 @@ fn tempt(world: &World, home: &Sandbox) {
     home.verify();
 }
 
+/// Where a data directory still tells of a session; the log tells what was done, by id.
+fn traces(home: &Sandbox, text: &str) -> Vec<String> {
+    places_of(home, text).into_iter().filter(|place| !place.starts_with("file log/")).collect()
+}
+
 fn assert_gone(home: &Sandbox, case: &str) {
     assert_eq!(places_of(home, CANARY), Vec::<String>::new(), "{case}");
     for args in [
@@ -116,8 +121,22 @@ fn f77_what_is_forgotten_stays_forgotten_in_every_form() {
         }
         home.verify();
         let after = home.dump();
+        let sessions: &[&str] = match case {
+            "both sessions" | "the project" => &[&session, &fork],
+            "one of the two" => &[&session],
+            _ => &[],
+        };
+        for id in sessions {
+            assert_eq!(traces(&home, id), Vec::<String>::new(), "{case}");
+        }
+        if case == "the project" {
+            assert_eq!(traces(&home, "harbor-api"), Vec::<String>::new(), "{case}");
+        }
         tempt(&start, &home);
         assert_eq!(home.dump(), after, "{case}: nothing comes back, nothing else goes");
+        for id in sessions {
+            assert_eq!(traces(&home, id), Vec::<String>::new(), "{case}: tempted");
+        }
         if whole {
             assert_gone(&home, case);
         }

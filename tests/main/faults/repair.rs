@@ -1,7 +1,7 @@
 //! Faults of the store that a repair mends: F43.
 
 use super::drained::{aside, assert_told, change, drained, integrity, noise, pages, report};
-use crate::support::{Transcript, eventually, payload};
+use crate::support::{Sandbox, Transcript, eventually, payload};
 use rusqlite::Connection;
 use rustix::process::Signal;
 use std::os::unix::fs::FileExt as _;
@@ -87,8 +87,23 @@ fn f43_a_page_of_noise_is_found_by_whoever_reads_it_and_mended() {
 /// The host removes transcripts after some weeks: what the damaged store still tells is all that is left of them.
 #[test]
 fn f43_what_can_be_read_of_a_damaged_store_outlives_its_transcripts() {
-    let (home, transcripts, expected) = drained();
+    let (home, transcripts, _) = drained();
+    // What no transcript holds: a note with its past, what is pinned, and what retention has counted.
+    let note = home.json(&["note", "Lanterns burn kerosene", "--file", "src/lantern.rs"]);
+    let note = note["id"].as_str().unwrap();
+    home.json(&["note", "Lanterns burn paraffin", "--edit", note]);
+    let pinned = home.lines(&["inspect", "--view", "records"]);
+    let pinned = pinned.iter().find(|row| row["kind"] == "observation").unwrap()["id"].clone();
+    assert_eq!(home.json(&["retain", "--pin", pinned.as_str().unwrap(), note])["changed"], 2);
+    let expected = home.dump();
+    let shown = |home: &Sandbox| {
+        let mut shown = home.json(&["show", note]);
+        shown.as_object_mut().unwrap().remove("seq");
+        shown
+    };
+    let (told, pins) = (shown(&home), home.lines(&["retain", "--pins"]));
     let store = Connection::open(home.at("store.db")).unwrap();
+    store.execute("UPDATE meta SET value = 7 WHERE key = 'retained'", []).unwrap();
     let root = |name: &str| {
         let sql = "SELECT rootpage FROM sqlite_master WHERE name = ?1";
         usize::try_from(store.query_row(sql, [name], |row| row.get::<_, i64>(0)).unwrap()).unwrap()
@@ -104,6 +119,8 @@ fn f43_what_can_be_read_of_a_damaged_store_outlives_its_transcripts() {
     home.drain_once();
     assert_eq!(home.dump(), expected);
     home.verify();
+    assert_eq!((shown(&home), home.lines(&["retain", "--pins"])), (told, pins));
+    assert_eq!(home.json(&["status"])["retained"], 7);
     let text = report(&home);
     assert!(text.contains("0 rows of the old one could not be read, 2 of 2 transcripts are gone"), "{text}");
     let status = home.json(&["status"]);

@@ -82,6 +82,89 @@ fn retention_takes_by_age_and_size_leaves_what_is_pinned_and_counts() {
     home.verify();
 }
 
+/// One wrong rule puts all out of force, since none may take more than was meant; whoever looks is told.
+#[test]
+fn a_wrong_rule_of_retention_stops_all_and_is_told() {
+    let (home, _) = world();
+    let rules = r#"{ speaker = "tool", max_age_days = 2 }, { speaker = "toll", max_mb = 1 }"#;
+    home.configure(&format!("[retain]\nrules = [{rules}]\n"));
+    let says = |text: &str| text.contains("rule 2") && text.contains("speaker");
+    let out = home.sinker(&["retain"]);
+    assert!(out.code == Some(2) && says(&out.stderr), "{out}");
+    assert!(says(&home.json(&["status"])["last_error"].to_string()));
+    let doctor = home.sinker(&["doctor", "redaction"]);
+    assert!(doctor.code == Some(1) && says(&doctor.stdout), "{doctor}");
+    home.drain_once();
+    assert!(says(&home.log()), "{}", home.log());
+    assert_eq!(said(&home, "tool"), 3);
+}
+
+/// A world with what an older table let through, and the rules in force.
+#[cfg(feature = "failpoints")]
+fn leaking() -> (Sandbox, String) {
+    let home = Sandbox::new();
+    let secret = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let placeholder = "crane-relay-placeholder-of-forty-letters";
+    let mut old = Transcript::new(&home, 60);
+    old.prompt(&format!("use {placeholder}"))
+        .calls("toolu_1", "Read", json!({"file_path": format!("/srv/{placeholder}/x.md")}))
+        .returns("toolu_1", &format!("{placeholder} {}", "more words ".repeat(20)))
+        .says("Done.")
+        .flush();
+    home.import(&[&old.path]);
+    smuggle(&home, placeholder, &secret);
+    home.sinker(&["index", "rebuild"]);
+    (home, secret)
+}
+
+/// A re-scan that dies goes on with the next drainer, by itself. Retention and notes are whole or not there.
+#[cfg(feature = "failpoints")]
+#[test]
+fn f67_a_rescan_a_retention_and_a_note_that_are_killed_are_whole_after_the_next_drain() {
+    use crate::crash::{Fault, at_every_step};
+    let (start, secret) = leaking();
+    let undisturbed = start.copy();
+    undisturbed.json(&["redact", "--rescan"]);
+    let (before, expected) = (start.dump(), undisturbed.dump());
+    at_every_step(&start, Fault::Kill, &["redact", "--rescan", "--json"], "", |home, _| {
+        let begun = home.at("state/rescan").exists();
+        home.drain_once();
+        let dump = home.dump();
+        if begun || dump != before {
+            assert_eq!(dump, expected);
+            assert_eq!(places_of(home, &secret), Vec::<String>::new());
+        }
+        assert!(!home.at("state/rescan").exists());
+        home.verify();
+    });
+    let home = start.copy();
+    std::fs::write(home.at("state/rescan"), b"").unwrap();
+    assert_eq!(home.json(&["status"])["rescan_begun"], true);
+    home.drain_once();
+    let status = home.json(&["status"]);
+    assert_eq!((&status["rescan_begun"], &status["rescan_due"]), (&json!(false), &json!(false)));
+    start.configure("[retain]\nrules = [{ speaker = \"tool\", max_mb = 0 }]\n");
+    let undisturbed = start.copy();
+    undisturbed.json(&["retain"]);
+    let taken = undisturbed.dump();
+    assert_ne!(taken, before);
+    at_every_step(&start, Fault::Kill, &["retain", "--json"], "", |home, _| {
+        home.drain_once();
+        let dump = home.dump();
+        assert!(dump == before || dump == taken, "{dump}");
+    });
+    at_every_step(&start, Fault::Kill, &["note", "The pier is closed", "--json"], "", |home, _| {
+        home.drain_once();
+        home.json(&["note", "The pier is closed"]);
+        let again = home.lines(&["inspect", "--view", "records"]);
+        assert_eq!(
+            again.iter().filter(|row| row["kind"] == "note").count(),
+            1,
+            "the same words are the same note"
+        );
+    });
+}
+
 /// F67: what an older table let through leaves rows, revisions, titles, paths and the index with a rescan; a second one changes nothing.
 #[test]
 fn f67_a_rescan_takes_out_what_older_rules_let_through() {
