@@ -183,7 +183,7 @@ fn decode(bytes: &[u8], span: Range<usize>, out: &mut Vec<u8>, encoding: Encodin
     let mut follow = 0u8;
     for quartet in digits.chunks(4) {
         for byte in decoded(quartet).into_iter().take(quartet.len() * 6 / 8) {
-            let even = out.len() % 2 == 0;
+            let even = out.len().is_multiple_of(2);
             let mark = out.len() < 2 && byte >= 0xfe;
             let fits = match (encoding, byte) {
                 (Encoding::Little, _) => mark || if even { is_text(byte) } else { byte == 0 },
