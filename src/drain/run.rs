@@ -22,7 +22,7 @@ use crate::{clock, fs, log, store};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -78,6 +78,8 @@ pub(super) struct Drainer {
     pub(super) store: Reader,
     pub(super) state: State,
     pub(super) tasks: Option<Sender<Task>>,
+    /// See the writer.
+    in_hand: Arc<AtomicUsize>,
     pub(super) orders: Option<Sender<Order>>,
     pub(super) answers: Receiver<Answer>,
     pub(super) asks: Sender<(String, Ask)>,
@@ -157,6 +159,7 @@ impl Drainer {
         let (tell, told) = unbounded();
         let (waker, wake) = bounded(1);
         let hold = if live { Duration::ZERO } else { Duration::from_millis(800) };
+        let in_hand = Arc::new(AtomicUsize::new(0));
         let writer = Writer {
             home: home.clone(),
             secret: secret.clone(),
@@ -168,6 +171,7 @@ impl Drainer {
             committed,
             progress: Arc::clone(&progress),
             hold,
+            in_hand: Arc::clone(&in_hand),
             projects: BTreeMap::new(),
             panics: BTreeMap::new(),
             repair,
@@ -192,6 +196,7 @@ impl Drainer {
             store: reader,
             state: State::begin(options.mode, progress.now_ms()),
             tasks: Some(tasks),
+            in_hand,
             orders: Some(orders),
             answers,
             asks,
@@ -368,6 +373,7 @@ impl Drainer {
         let given = self.given.get(&job.path).cloned().or_else(|| self.options.project.clone());
         let caution = self.caution(&path, job.is_named());
         let task = Task { job, path, state, entries: taken, given, caution };
+        self.in_hand.fetch_add(1, Ordering::Relaxed);
         let sent = self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
         if sent {
             Ok(Vec::new())
@@ -399,13 +405,14 @@ impl Drainer {
                 }
                 self.orders = None;
             }
+            let mut wait = Duration::from_millis(1);
             while !thread.is_finished() {
                 self.beat();
-                if signals.recv_timeout(Duration::from_millis(20)).is_ok()
-                    && self.halt.swap(true, Ordering::Relaxed)
-                {
+                if signals.recv_timeout(wait).is_ok() && self.halt.swap(true, Ordering::Relaxed) {
                     return Err(DrainError::Stopped);
                 }
+                // Most have nothing left to do.
+                wait = (wait * 2).min(Duration::from_millis(20));
             }
             if thread.join().is_err() {
                 self.progress.failed("stage", "a stage ended in a panic; see log/drain.log".to_owned());

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The writer with what it needs.
@@ -35,6 +35,8 @@ pub(super) struct Writer {
     pub progress: Arc<Progress>,
     /// How long a transaction may stay open when more is coming: zero while sessions wait for their words, longer on import.
     pub hold: Duration,
+    /// Tasks that the reader was given and whose end has not come here: more is coming only as long as there are any.
+    pub in_hand: Arc<AtomicUsize>,
     /// Directories whose project was looked up.
     pub projects: BTreeMap<PathBuf, config::Project>,
     /// Panics in a row, by file.
@@ -53,6 +55,9 @@ struct Said<'a> {
     ms: i64,
     directory: &'a Path,
 }
+
+/// With nothing in hand a transaction stays open this long: tasks are given one by one, and the reader may be quicker.
+const BETWEEN_TASKS: Duration = Duration::from_millis(10);
 
 /// A transaction is committed at this many rows, whatever comes.
 const TRANSACTION_ROWS: usize = 8_000;
@@ -140,6 +145,7 @@ impl Writer {
                 }
                 (_, Parcel::Batch(_)) => {}
                 (write, Parcel::End(task, end)) => {
+                    self.in_hand.fetch_sub(1, Ordering::Relaxed);
                     let name = task.job.path.clone();
                     let was_lost = lost.remove(&name);
                     let end = match end {
@@ -161,7 +167,11 @@ impl Writer {
             next = match self.parcels.try_recv() {
                 Ok(parcel) => Some(parcel),
                 Err(TryRecvError::Disconnected) => None,
-                Err(TryRecvError::Empty) => self.parcels.recv_timeout(watch.left(self.hold)).ok(),
+                Err(TryRecvError::Empty) => {
+                    let idle = self.in_hand.load(Ordering::Relaxed) == 0;
+                    let left = watch.left(self.hold);
+                    self.parcels.recv_timeout(if idle { left.min(BETWEEN_TASKS) } else { left }).ok()
+                }
             };
         }
         let mut write = write?;
