@@ -17,6 +17,7 @@ mod brief;
 mod clean;
 mod context;
 mod dates;
+mod duplicate;
 mod entry;
 mod excerpt;
 mod history;

@@ -32,9 +32,7 @@ pub(super) enum Part {
     Typos,
     /// Terms that stand in one line belong together.
     Nearness,
-    /// What a claim replaced gives way to it.
-    Claims,
-    /// What repeats a better hit is dropped.
+    /// What derives from records and repeats a better hit is dropped.
     Duplicates,
 }
 
@@ -80,7 +78,6 @@ mod tests {
             (Part::Synonyms, "synonyms"),
             (Part::Typos, "typos"),
             (Part::Nearness, "nearness"),
-            (Part::Claims, "claims"),
             (Part::Duplicates, "duplicates"),
         ];
         assert_eq!(all.len(), RANKING_PARTS.len());

@@ -49,7 +49,6 @@ pub const RANKING_PARTS: &[&str] = &[
     "synonyms",
     "typos",
     "nearness",
-    "claims",
     "duplicates",
 ];
 
