@@ -179,7 +179,9 @@ fn is_markup(before: &[char], rest: &[char]) -> bool {
     }
     let (name, _) = name(rest, is_name);
     let special = name.contains(['-', ':', '_', '.']) && !name.contains("::");
-    if special || NAMES.contains(&name.as_str()) {
+    // A colon behind a name may be replaced here, too: what stands before it decides.
+    let first = name.split(':').next().unwrap_or_default();
+    if special || NAMES.contains(&first) {
         return true;
     }
     // `x<y` and `x::<y>` are an expression or a generic type; a tag stands alone.
@@ -341,6 +343,14 @@ mod tests {
             crate::visible::escaped(&text);
             crate::visible::escaped_json(&text);
             crate::index::tokens::terms(&text).for_each(drop);
+        }
+    }
+
+    #[test]
+    fn a_second_cleaning_changes_nothing() {
+        for text in ["_<\nHuman::", "<\nHuman::", "-<\nHuman:", "_<Human:", "a <\nHuman: b", "_<\n_Human::"] {
+            let once = clean(text);
+            assert_eq!(clean(&once), once, "{text:?}");
         }
     }
 
