@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import ablation
 import coding
 import locomo
 from figures import Table, halves
@@ -21,6 +22,7 @@ def arguments():
     p.add_argument("--coding", nargs="+", metavar="PATH", help="a folder of transcripts, a folder in it a project, and files of labelled questions about them")
     p.add_argument("--locomo", metavar="DIR", help=locomo.__doc__)
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of [recall]")
+    p.add_argument("--ablation", nargs="*", metavar="PART", help="all figures without each part of the ranking (default: every part)")
     p.add_argument("--misses", action="store_true", help="list what was not found")
     p.add_argument("--half", choices=["tune", "held", "both"], default="both")
     return p.parse_args()
@@ -37,32 +39,40 @@ def main():
     args = arguments()
     binary = os.path.abspath(args.binary) if args.binary else built()
     table = Table()
+    coding_memory = conversations = None
+    asked, questions = [], []
     if args.coding:
         transcripts, *files = args.coding
-        memory = Memory(binary, args.work, "coding")
-        memory.fill(coding.folders(transcripts))
-        memory.set(line.replace("=", " = ", 1) for line in args.set)
-        asked = []
+        coding_memory = Memory(binary, args.work, "coding")
+        coding_memory.fill(coding.folders(transcripts))
         for file in files:
             for part, name in zip(halves(lines(file)), ("tune", "held")):
                 asked.append((os.path.basename(file).removesuffix(".jsonl"), name, part))
         for set_name in ("queries", "silence", "nonsense"):
             for name in ("tune", "held"):
                 asked.append((set_name, name, lines(os.path.join(SETS, f"{set_name}-{name}.jsonl"))))
-        for set_name, name, part in asked:
-            if args.half in (name, "both") and part:
-                found = coding.ask(memory, part)
-                coding.rows(table, f"{set_name}, {name}", found)
-                if args.misses and name == "tune":
-                    print("\n".join(coding.misses(found)))
+        asked = [(set_name, name, part) for set_name, name, part in asked if args.half in (name, "both") and part]
     if args.locomo:
-        memory = Memory(binary, args.work, "locomo")
-        memory.fill(locomo.folders(args.locomo))
-        memory.set(line.replace("=", " = ", 1) for line in args.set)
-        asked = locomo.questions(args.locomo)
+        conversations = Memory(binary, args.work, "locomo")
+        conversations.fill(locomo.folders(args.locomo))
+        questions = locomo.questions(args.locomo)
         if args.half != "both":
-            asked = halves(asked)[args.half == "held"]
-        locomo.rows(table, locomo.ask(memory, asked))
+            questions = halves(questions)[args.half == "held"]
+    settings = [line.replace("=", " = ", 1) for line in args.set]
+    if args.ablation is not None:
+        ablation.run(table, coding_memory, [(name, part) for name, _, part in asked], conversations, questions, args.ablation or ablation.PARTS)
+        print(table.text(*ablation.HEADS))
+        return
+    if coding_memory:
+        coding_memory.set(settings)
+        for set_name, name, part in asked:
+            found = coding.ask(coding_memory, part)
+            coding.rows(table, f"{set_name}, {name}", found)
+            if args.misses and name == "tune":
+                print("\n".join(coding.misses(found)))
+    if conversations:
+        conversations.set(settings)
+        locomo.rows(table, locomo.ask(conversations, questions))
     print(table.text("what", "measured"))
 
 
