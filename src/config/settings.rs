@@ -255,6 +255,14 @@ impl Settings {
     pub fn recall_without(&self) -> Vec<String> {
         self.words("recall.without")
     }
+    /// `recall.hint`.
+    pub fn recall_hint(&self) -> bool {
+        self.flag("recall.hint")
+    }
+    /// `recall.show_brief`.
+    pub fn show_brief(&self) -> bool {
+        self.flag("recall.show_brief")
+    }
     /// `recall.tools`.
     pub fn tools(&self) -> Tools {
         match self.value("recall.tools").and_then(toml::Value::as_str) {

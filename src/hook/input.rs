@@ -39,6 +39,13 @@ impl Gist {
     }
 }
 
+/// Tells if a member's value is an id of the host: of a record, a call, a turn, a session or an agent. No past session holds it.
+pub(super) fn is_id(key: &[u8]) -> bool {
+    const NAMES: [&str; 7] = ["agentid", "tooluseid", "promptid", "sessionid", "turnid", "requestid", "uuid"];
+    let key: Vec<u8> = key.iter().filter(|b| **b != b'_').map(u8::to_ascii_lowercase).collect();
+    NAMES.iter().any(|name| key.ends_with(name.as_bytes()))
+}
+
 /// The beginning of a text, at most `bytes` long, cut at a character.
 pub(super) fn cut(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

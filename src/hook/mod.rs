@@ -150,13 +150,17 @@ fn capture_half(
 
 fn recall_half(home: &Home, args: &Args, payload: &Payload, settings: &mut SettingsOf) {
     let recalls = args.event.recalls(payload.reason());
-    let context = if recalls { speak::compose(home, args, payload, settings) } else { None };
+    let told = if recalls { speak::compose(home, args, payload, settings) } else { None };
     let word = match args.event {
         Event::SessionStart => word_in_time(home, |home| notice::due(home, care::mend(home))),
         Event::Setup => word_in_time(home, care::check),
         _ => None,
     };
-    speak::print(reply::reply(args.event, context.as_deref(), word.as_deref()));
+    let (context, copy) = told.map_or((None, None), |told| (Some(told.context), told.copy));
+    // What is wrong stands first.
+    let words: Vec<String> = word.into_iter().chain(copy).collect();
+    let words = Some(words.join("\n")).filter(|words| !words.is_empty());
+    speak::print(reply::reply(args.event, context.as_deref(), words.as_deref()));
 }
 
 /// A disk that does not answer costs the user the line about it, not the session its context.

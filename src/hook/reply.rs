@@ -3,7 +3,7 @@
 use super::Event;
 use serde_json::{Map, Value, json};
 
-/// Makes the reply that hands `context` to the model and `word`, one line, to the user; `None` when there is neither: then nothing is printed.
+/// Makes the reply that hands `context` to the model and `word` to the user; `None` when there is neither: then nothing is printed.
 ///
 /// ```json
 /// {"hookSpecificOutput":{"additionalContext":"…","hookEventName":"UserPromptSubmit"}}

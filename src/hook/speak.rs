@@ -31,13 +31,21 @@ pub(super) fn help() -> u8 {
     0
 }
 
+/// What an event is answered with.
+pub(super) struct Told {
+    /// For the assistant.
+    pub context: String,
+    /// The same for the user, where the settings want it shown.
+    pub copy: Option<String>,
+}
+
 /// What past sessions know that bears on this event. Every fault ends in no context and a log line.
 pub(super) fn compose(
     home: &Home,
     args: &Args,
     payload: &Payload,
     settings: &mut SettingsOf,
-) -> Option<String> {
+) -> Option<Told> {
     let session = payload.session_id.as_deref()?;
     let secret = match Secret::read(home) {
         Ok(secret) => secret?,
@@ -73,7 +81,16 @@ pub(super) fn compose(
         call: payload.tool_use_id.as_deref(),
         moment,
     };
-    recall::inject(&inject)
+    let context = recall::inject(&inject)?;
+    let shown = args.event == Event::SessionStart && settings.show_brief();
+    // The user needs no fence, and the model none of this.
+    let copy = shown.then(|| context.lines().filter(|line| !is_fence(line)).collect::<Vec<_>>().join("\n"));
+    Some(Told { context, copy })
+}
+
+/// No line of a note begins like one: what looks like markup in it is neutralised.
+fn is_fence(line: &str) -> bool {
+    line.starts_with("<sinker-memory-") || line.starts_with("</sinker-memory-")
 }
 
 /// What the event asks; `None`: nothing, and then nothing is said.

@@ -4,11 +4,11 @@ use super::Event;
 use super::input::{GIST_BYTES, cut};
 use super::wire::Payload;
 use crate::config::Tools;
-use crate::recall::Moment;
+use crate::recall::{Moment, Piece};
 use std::path::{Component, Path, PathBuf};
 
-/// A failure is asked by at least so many known terms: `Exit code 1` alone says nothing.
-const FAILURE_TERMS: usize = 3;
+/// What comes back from a tool is asked by at least so many distinctive terms: `Exit code 1` alone says nothing.
+const RESULT_TERMS: usize = 3;
 /// So many words of a command are taken for paths.
 const MAX_PATHS: usize = 8;
 /// The host's name for a subagent without a type.
@@ -21,22 +21,33 @@ pub(super) fn moment(event: Event, payload: &Payload, tools: Tools, root: &Path)
         return None;
     }
     let input = &payload.tool_input;
-    let gist = input.gist.text();
+    let root_text = root.to_str().unwrap_or_default();
+    let ids = [&payload.session_id, &payload.prompt_id, &payload.agent_id, &payload.tool_use_id];
+    let ids: Vec<&str> = ids.into_iter().filter_map(|id| id.as_deref()).collect();
+    let called = || {
+        let mut pieces = vec![Piece::plain(name)];
+        pieces.extend(Piece::cut(input.gist.text(), root_text, &ids, false));
+        pieces
+    };
     match event {
         Event::PreToolUse if matches!(name, "Agent" | "Task") => Some(Moment::Launch {
             kind: input.subagent_type.clone().unwrap_or_else(|| PLAIN_AGENT.to_owned()),
             prompt: input.prompt.clone()?,
             aloud: tools == Tools::All,
         }),
-        Event::PreToolUse if tools == Tools::All => Some(Moment::Tool { text: format!("{name} {gist}") }),
-        Event::PreToolUse if is_memory(name) => Some(Moment::Call { text: input.query.clone()?, least: 1 }),
+        Event::PreToolUse if tools == Tools::All => Some(Moment::Tool { pieces: called(), least: 0 }),
+        Event::PreToolUse if is_memory(name) => {
+            Some(Moment::Call { pieces: vec![Piece::plain(input.query.as_deref()?)], least: 0 })
+        }
         Event::PreToolUse => touch(name, payload, root),
         Event::PostToolUse if tools == Tools::All => {
-            Some(Moment::Tool { text: format!("{name} {gist} {}", payload.tool_response.text()) })
+            let given_back = Piece::cut(payload.tool_response.text(), root_text, &ids, false);
+            Some(Moment::Tool { pieces: [called(), given_back].concat(), least: RESULT_TERMS })
         }
         Event::PostToolUseFailure => {
             let error = cut(payload.error.as_deref().unwrap_or_default(), GIST_BYTES);
-            Some(Moment::Call { text: format!("{name} {gist} {error}"), least: FAILURE_TERMS })
+            let error = Piece::cut(error, root_text, &ids, true);
+            Some(Moment::Call { pieces: [called(), error].concat(), least: RESULT_TERMS })
         }
         _ => None,
     }
@@ -111,6 +122,7 @@ fn plain(path: &Path) -> Option<PathBuf> {
 mod tests {
     use super::super::wire;
     use super::*;
+    use crate::recall::Worth;
     use serde_json::{Value, json};
 
     fn ask(event: Event, tools: Tools, payload: &Value) -> Option<Moment> {
@@ -173,10 +185,10 @@ mod tests {
 
     #[test]
     fn memories_launches_and_failures_ask_by_their_words_and_ours_by_none() {
-        let call = |text: &str, least| Some(Moment::Call { text: text.into(), least });
+        let call = |text: &str, least| Some(Moment::Call { pieces: vec![Piece::plain(text)], least });
         for name in ["memory_search", "memory", "mcp__notes__memory_search", "mcp__plugin_a_b__memory_search"]
         {
-            assert_eq!(before(name, json!({"query": "port"})), call("port", 1), "{name}");
+            assert_eq!(before(name, json!({"query": "port"})), call("port", 0), "{name}");
         }
         for name in ["mcp__sinker__memory_search", "mcp__plugin_sinker_sinker__memory_search"] {
             for tools in [Tools::Quiet, Tools::All] {
@@ -195,16 +207,27 @@ mod tests {
         assert_eq!(before("Task", json!({"prompt": "go"})), launch("general-purpose", false));
         let failed =
             json!({"tool_name": "Bash", "tool_input": {"command": "make x"}, "error": "e".repeat(2_000)});
-        let expected = format!("Bash make x {}", "e".repeat(800));
-        assert_eq!(ask(Event::PostToolUseFailure, Tools::Quiet, &failed), call(&expected, 3));
+        let error = Piece { text: "e".repeat(800), worth: Worth::Much };
+        let pieces = vec![Piece::plain("Bash"), Piece::plain("make x"), error];
+        assert_eq!(
+            ask(Event::PostToolUseFailure, Tools::Quiet, &failed),
+            Some(Moment::Call { pieces, least: 3 })
+        );
     }
 
     #[test]
     fn all_asks_by_every_call_and_off_by_none() {
-        let payload = json!({"tool_name": "Edit", "tool_input": {"file_path": "/p/a/b.rs"}, "tool_response": {"ok": "done"}, "error": "no"});
-        let tool = |text: &str| Some(Moment::Tool { text: text.into() });
-        assert_eq!(ask(Event::PreToolUse, Tools::All, &payload), tool("Edit /p/a/b.rs"));
-        assert_eq!(ask(Event::PostToolUse, Tools::All, &payload), tool("Edit /p/a/b.rs done"));
+        let payload = json!({
+            "tool_name": "Edit", "tool_input": {"file_path": "/p/a/b.rs"}, "error": "no", "agent_id": "agent7",
+            "tool_response": {"ok": "done", "agentId": "agent7"},
+        });
+        let little = |text: &str| Piece { text: text.into(), worth: Worth::Little };
+        let called = vec![Piece::plain("Edit"), little("/a/b.rs")];
+        let before = Moment::Tool { pieces: called.clone(), least: 0 };
+        assert_eq!(ask(Event::PreToolUse, Tools::All, &payload), Some(before));
+        // What the host calls the agent asks for nothing.
+        let after = Moment::Tool { pieces: [called, vec![Piece::plain("done")]].concat(), least: 3 };
+        assert_eq!(ask(Event::PostToolUse, Tools::All, &payload), Some(after));
         assert_eq!(ask(Event::PostToolUse, Tools::Quiet, &payload), None);
         for event in [Event::PreToolUse, Event::PostToolUse, Event::PostToolUseFailure] {
             assert_eq!(ask(event, Tools::Off, &payload), None, "{event:?}");

@@ -275,7 +275,8 @@ impl<S: Source> Scanner<S> {
             b'"' => {
                 let mut raw = Vec::new();
                 let cap = Input::cap(key);
-                self.string(&mut raw, cap.max(input.gist.room()))?;
+                let room = if input::is_id(key) { 0 } else { input.gist.room() };
+                self.string(&mut raw, cap.max(room))?;
                 input.take(key, unescape(raw));
                 Ok(())
             }
@@ -325,20 +326,28 @@ impl<S: Source> Scanner<S> {
     fn nested(&mut self, mut gist: Option<&mut Gist>) -> Result<(), WireError> {
         let mut depth = 1_u64;
         let mut said = Vec::new();
+        // The value of a member that names a record, a call, a turn or an agent.
+        let mut noise = false;
         while depth > 0 {
             let token = self.token()?;
             if let Some(gist) = &mut gist
                 && !said.is_empty()
             {
                 let text = std::mem::take(&mut said);
-                if token != b':' {
-                    gist.add(&unescape(text));
+                match token {
+                    b':' => noise = input::is_id(&text),
+                    _ => gist.add(&unescape(text)),
                 }
             }
             match token {
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => depth -= 1,
-                b'"' => self.string(&mut said, gist.as_ref().map_or(0, |gist| gist.room()))?,
+                b'"' => {
+                    let room = gist.as_ref().filter(|_| !noise).map_or(0, |gist| gist.room());
+                    self.string(&mut said, room)?;
+                    noise = false;
+                }
+                b',' => noise = false,
                 _ => {}
             }
         }

@@ -1,20 +1,49 @@
-//! What a new session is told: where the project stands.
+//! What a new session is told: where the project stands, a line a thing.
 //!
-//! After startup and clear: the newest sessions of the project. After a compaction: what this very session did, since its own context
-//! no longer holds it, then the others. No clock is read: newest means newest in the index.
+//! | line | from |
+//! |---|---|
+//! | open | next steps of the last session, then those of earlier turns that nothing took up later; what was asked and broken off |
+//! | decision | current claims: decisions, values, preferences |
+//! | fix | current claims: causes that were found |
+//! | failure | commands that failed and were not seen to work later |
+//! | change | renames and removals, the files most edited lately, how the newest sessions ended |
+//! | note | what a person asked to be noted |
+//!
+//! After a compaction what this very session did comes first, since its own context no longer holds it. No clock is read: newest means newest in the
+//! index, ties go by id, so the same memory gives the same bytes (D15).
+
+mod decided;
+mod failures;
+mod line;
+mod open;
+mod past;
 
 use super::ask::{Deadline, RecallError};
-use super::entry::newest;
-use super::render::{Block, summary};
-use super::scope::{Docs, holding, time};
+use super::block::Block;
+use super::duplicate::Shingles;
 use crate::index::Reader;
-use std::collections::BTreeSet;
-use tantivy::DocAddress;
+use line::{Kind, Line, gist, stripped};
+use past::{Past, Scope, of_kind};
 
-/// Outcomes of the compacted session, newest first.
-const OWN_OUTCOMES: usize = 5;
+/// So many of the newest sessions are looked at for what they edited and how they ended.
+const SESSIONS: usize = 8;
+/// So many of the newest turns are looked at for what they left open.
+const TURNS: usize = 40;
+/// Of the compacted session: what its turns ended with.
+const OWN_ENDS: usize = 5;
+/// Most files named.
+const MAX_FILES: usize = 6;
+/// Most lines of a kind, of this session or of others. A page is read from its top: each kind has its place on it.
+const MOST: [(Kind, usize); 6] = [
+    (Kind::Open, 7),
+    (Kind::Decision, 7),
+    (Kind::Fix, 3),
+    (Kind::Failure, 4),
+    (Kind::Change, 6),
+    (Kind::Note, 3),
+];
 
-/// Gives the blocks of a brief in the order of their worth.
+/// Gives the lines of a brief in the order of their worth. `sessions`: of so many it is told how they ended.
 pub(super) fn brief(
     reader: &Reader,
     project: &str,
@@ -23,61 +52,155 @@ pub(super) fn brief(
     sessions: usize,
     deadline: &Deadline,
 ) -> Result<Vec<Block>, RecallError> {
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut lines = Vec::new();
     if compacted {
-        for kind in ["session-summary", "outcome"] {
-            let limit = if kind == "outcome" { OWN_OUTCOMES } else { 1 };
-            for at in newest(reader, session, kind, limit)? {
-                push(&mut blocks, summary(&reader.stored(at)?));
-            }
-        }
+        lines = most(part(reader, Scope::Own { session }, OWN_ENDS, deadline)?);
+        lines.iter_mut().for_each(|line| line.own = true);
     }
+    lines.extend(most(part(reader, Scope::Others { project, session }, sessions, deadline)?));
+    Ok(distinct(lines).iter().map(Line::block).collect())
+}
+
+/// The lines of one scope, the best first.
+fn part(
+    reader: &Reader,
+    scope: Scope<'_>,
+    ends: usize,
+    deadline: &Deadline,
+) -> Result<Vec<Line>, RecallError> {
+    let sessions = of_kind(reader, scope, "session-summary", SESSIONS)?;
     deadline.check()?;
-    let mut seen = BTreeSet::from([session.to_owned()]);
-    for kind in ["session-summary", "outcome", "checkpoint"] {
-        for at in of_project(reader, project, kind)? {
-            if seen.len() > sessions {
-                return Ok(blocks);
-            }
-            let doc = reader.stored(at)?;
-            // A fork shares its parent's documents, and its context holds them.
-            if doc.sessions.iter().any(|s| s == session) {
-                continue;
-            }
-            let owner = doc.sessions.first().cloned().unwrap_or_default();
-            if !seen.contains(&owner)
-                && let Some(block) = summary(&doc)
-            {
-                seen.insert(owner);
-                push(&mut blocks, Some(block));
-            }
-        }
-        deadline.check()?;
+    let turns = of_kind(reader, scope, "outcome", TURNS)?;
+    deadline.check()?;
+    let mut decided = decided::decided(reader, scope, &turns)?;
+    deadline.check()?;
+    let mut changes = decided
+        .iter()
+        .position(|line| line.kind == Kind::Change)
+        .map_or_else(Vec::new, |at| decided.split_off(at));
+    let failed = failures::unfixed(reader, scope, &turns, deadline)?;
+    let mut ended: Vec<Line> = match scope {
+        Scope::Own { .. } => turns.iter().filter_map(end).take(ends).collect(),
+        Scope::Others { .. } => sessions.iter().filter_map(end).take(ends).collect(),
+    };
+    let (next, left) = open::open(&sessions, &turns);
+    let mut lines = Vec::new();
+    if let Scope::Own { .. } = scope {
+        lines.append(&mut decided);
     }
-    Ok(blocks)
-}
-
-/// A summary and the only outcome of a session often say the same.
-fn push(blocks: &mut Vec<Block>, block: Option<Block>) {
-    if let Some(block) = block
-        && !blocks.iter().any(|b| b.hash == block.hash)
-    {
-        blocks.push(block);
-    }
-}
-
-/// The newest documents of a kind in a project; ties by place. Bounded: a brief never needs more.
-fn of_project(reader: &Reader, project: &str, kind: &str) -> Result<Vec<DocAddress>, RecallError> {
-    let f = reader.fields();
-    let mut found = Vec::new();
-    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
-        let docs = Docs::Only(holding(segment, f.kind, kind)?).keep(segment, f.project, project)?;
-        let Docs::Only(docs) = docs else { continue };
-        for doc in docs {
-            let at = DocAddress::new(ord, doc);
-            found.push((time(reader, at)?, at));
+    lines.extend(next);
+    // How the last session ended stands beside what it left to do.
+    lines.extend((!ended.is_empty()).then(|| ended.remove(0)));
+    lines.append(&mut decided);
+    lines.extend(left);
+    lines.extend(failed);
+    lines.append(&mut changes);
+    lines.extend(edited(&sessions));
+    lines.extend(ended);
+    if let Scope::Others { .. } = scope {
+        for note in of_kind(reader, scope, "note", 8)? {
+            lines.push(Line::new(Kind::Note, &note, "note", &note.doc.prose));
         }
     }
-    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    Ok(found.into_iter().take(40).map(|(_, at)| at).collect())
+    Ok(lines)
+}
+
+/// Of each kind no more than there is room for.
+fn most(lines: Vec<Line>) -> Vec<Line> {
+    let mut left = MOST;
+    let lines = distinct(lines).into_iter();
+    lines
+        .filter(|line| match left.iter_mut().find(|(kind, _)| *kind == line.kind) {
+            Some((_, 0)) | None => false,
+            Some((_, room)) => {
+                *room -= 1;
+                true
+            }
+        })
+        .collect()
+}
+
+/// Without what an earlier line says in nearly the same words.
+fn distinct(lines: Vec<Line>) -> Vec<Line> {
+    let mut seen: Vec<Shingles> = Vec::new();
+    let mut kept = Vec::new();
+    for line in lines {
+        let shingles = Shingles::of(&line.words);
+        if !line.words.is_empty() && !seen.iter().any(|known| known.is_near(&shingles)) {
+            seen.push(shingles);
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+/// How a session or a turn ended, with what was asked.
+fn end(past: &Past) -> Option<Line> {
+    let completed = gist(&past.said.completed, 360);
+    if completed.is_empty() {
+        return None;
+    }
+    let mut line = Line::new(Kind::Change, past, "assistant", &completed);
+    let asked = past.said.request.lines().map(stripped).find(|text| !text.is_empty());
+    line.asked = asked.map(str::to_owned);
+    // The same ending is not told again at a file that it touched.
+    line.end = Some(past.said.completed.clone());
+    Some(line)
+}
+
+/// The files that the newest sessions edited, those first that most of them did.
+fn edited(sessions: &[Past]) -> Option<Line> {
+    let mut files: Vec<(&str, usize)> = Vec::new();
+    for file in sessions.iter().flat_map(|past| &past.said.files_edited) {
+        match files.iter_mut().find(|(known, _)| known == file) {
+            Some((_, times)) => *times += 1,
+            None => files.push((file, 1)),
+        }
+    }
+    // A stable sort: of those that were edited as often the newest session's come first, in its order.
+    files.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    files.truncate(MAX_FILES);
+    let newest = sessions.iter().find(|past| !past.said.files_edited.is_empty())?;
+    let folder = common_folder(&files.iter().map(|(file, _)| *file).collect::<Vec<_>>());
+    let name = |(file, times): &(&str, usize)| {
+        let name = super::render::one_word(file.get(folder.len()..).unwrap_or(file));
+        if *times > 1 { format!("{name} (in {times} sessions)") } else { name }
+    };
+    let names: Vec<String> = files.iter().map(name).collect();
+    let below = if folder.is_empty() {
+        String::new()
+    } else {
+        format!(", below {}", super::render::one_word(folder))
+    };
+    let mut line =
+        Line::new(Kind::Change, newest, "files", &format!("edited lately{below}: {}", names.join(", ")));
+    line.chars = 600;
+    Some(line)
+}
+
+/// The longest beginning of all paths that ends in a `/`; the last part of each stays.
+fn common_folder<'a>(paths: &[&'a str]) -> &'a str {
+    let Some(first) = paths.first() else { return "" };
+    let mut end = 0;
+    for (at, _) in first.match_indices('/') {
+        let head = first.get(..=at).unwrap_or_default();
+        if paths.iter().all(|path| path.starts_with(head)) {
+            end = at + 1;
+        }
+    }
+    first.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_below_the_folder_that_they_share() {
+        assert_eq!(common_folder(&["/p/src/a.rs", "/p/src/b/c.rs"]), "/p/src/");
+        assert_eq!(common_folder(&["/p/src/a.rs"]), "/p/src/");
+        assert_eq!(common_folder(&["/p/src/a.rs", "q/src/b.rs"]), "");
+        assert_eq!(common_folder(&["/ä/b", "/ö/b"]), "/");
+        assert_eq!(common_folder(&[]), "");
+    }
 }

@@ -1,13 +1,14 @@
 //! What past sessions have to do with a tool call: a file that they touched, a command that failed.
 
 use super::ask::{Deadline, RecallError};
+use super::block::Block;
 use super::entry::header;
 use super::excerpt::{self, mask};
 use super::origin;
 use super::parts::Parts;
-use super::query::analyse;
+use super::query::Query;
 use super::rank::{Ranked, Ranker};
-use super::render::{self, Block};
+use super::render;
 use super::scope::{Docs, holding, time};
 use crate::index::{Reader, Stored, fold_path};
 use tantivy::{DocAddress, SegmentReader};
@@ -89,21 +90,20 @@ pub(super) fn as_kept(command: &str) -> String {
 
 /// The newest turn in which a command failed and did not work later on, as one short entry, with its session.
 ///
-/// `text`: the command, or what is known of a failure. `threshold`: the share of its weight that the failed command with its error must
-/// cover. Units: `chars` of the whole text.
+/// `query`: the command, or what is known of a failure. `threshold`: the share of its weight that the failed command with its error must
+/// cover; of a command whose words are too few to go by it must be that very `command`. Units: `chars` of the whole text.
 pub(super) fn of_command(
     reader: &Reader,
     whose: Whose<'_>,
-    text: &str,
+    (query, command): (&Query, Option<&str>),
     threshold: f64,
     chars: usize,
     deadline: &Deadline,
 ) -> Result<Option<(Block, String)>, RecallError> {
-    let query = analyse(reader, text, Parts::default())?;
-    let (true, Some(rarest)) = (query.is_useful(), query.terms.first()) else { return Ok(None) };
+    let Some(rarest) = query.terms.first() else { return Ok(None) };
     deadline.check()?;
     let f = reader.fields();
-    let ranker = Ranker::new(reader, &query, Parts::default())?;
+    let ranker = Ranker::new(reader, query, Parts::default())?;
     let mut found: Vec<(i64, Ranked)> = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
         // What lacks the rarest term covers too little in any case, and few hold it.
@@ -123,8 +123,13 @@ pub(super) fn of_command(
             continue;
         }
         // The end of the line is what the command printed.
-        let covers =
-            |line: &String| query.coverage(mask(&query, line)) >= threshold && !origin::is_addressed(line);
+        let is_it = |line: &str| {
+            let rest = command.and_then(|command| line.strip_prefix("failed: ")?.strip_prefix(command));
+            query.is_useful() || rest.is_some_and(|rest| rest.starts_with(": "))
+        };
+        let covers = |line: &String| {
+            query.coverage(mask(query, line)) >= threshold && is_it(line) && !origin::is_addressed(line)
+        };
         let Some(line) = failures(&doc).into_iter().find(covers) else { continue };
         let mut parts = vec![origin::quoted("tool", &line)];
         parts.extend(render::told(&doc, "completed").map(|end| {
@@ -142,19 +147,15 @@ pub(super) fn of_command(
 pub(super) fn of_output(
     reader: &Reader,
     whose: Whose<'_>,
-    text: &str,
-    (threshold, least): (f64, usize),
+    query: &Query,
+    threshold: f64,
     chars: usize,
     deadline: &Deadline,
 ) -> Result<Option<(Block, String)>, RecallError> {
-    let query = analyse(reader, text, Parts::default())?;
-    if !query.is_useful() || query.terms.len() < least {
-        return Ok(None);
-    }
     let Some(rarest) = query.terms.first() else { return Ok(None) };
     deadline.check()?;
     let f = reader.fields();
-    let ranker = Ranker::new(reader, &query, Parts::default())?;
+    let ranker = Ranker::new(reader, query, Parts::default())?;
     let mut found = Vec::new();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
         let docs = Docs::Only(holding(segment, f.tool, &rarest.text)?).keep(segment, f.speaker, "tool")?;
@@ -170,7 +171,7 @@ pub(super) fn of_output(
             continue;
         }
         let session = doc.sessions.first().cloned().unwrap_or_default();
-        let mut lines = excerpt::lines(&query, std::slice::from_ref(&doc));
+        let mut lines = excerpt::lines(query, std::slice::from_ref(&doc));
         lines.retain(|line| !origin::is_addressed(&line.text));
         if lines.is_empty() {
             continue;
@@ -191,7 +192,7 @@ fn is_taken_back(doc: &Stored) -> bool {
 }
 
 /// The commands that a turn left failing: `failed: <command>: <error>`.
-fn failures(doc: &Stored) -> Vec<String> {
+pub(super) fn failures(doc: &Stored) -> Vec<String> {
     let header: serde_json::Value = serde_json::from_str(&doc.header).unwrap_or_default();
     let notes = header.get("notes").and_then(serde_json::Value::as_str).unwrap_or_default();
     notes.lines().filter(|line| line.starts_with("failed: ")).map(str::to_owned).collect()

@@ -1,13 +1,15 @@
 //! The hooks' question: what, if anything, does this moment of a session deserve to be told?
 
 use super::ask::{Ask, By, Deadline, RecallError};
+use super::block::Block;
 use super::brief::brief;
 use super::entry::{Entry, entries};
 use super::history::{self, Whose};
 use super::launch;
 use super::parts::Parts;
-use super::query::analyse;
-use super::render::{self, Block, Size, fenced};
+use super::piece::{Piece, Worths};
+use super::query::{Query, QueryTerm, analyse, analyse_weighted};
+use super::render::{self, Size, fenced};
 use super::shown::{Looker, Shown, Why};
 use crate::config::{Home, Secret, Settings};
 use crate::index::Reader;
@@ -37,14 +39,16 @@ pub enum Moment {
     /// A tool failed, or is about to look something up: one short entry, at twice the threshold.
     Call {
         /// What is asked by.
-        text: String,
-        /// At least so many of its terms must be known.
+        pieces: Vec<Piece>,
+        /// At least so many of its terms must be distinctive; 0: it asks whatever its terms are.
         least: usize,
     },
     /// Before or after any tool: as much as a prompt gets.
     Tool {
         /// What is asked by.
-        text: String,
+        pieces: Vec<Piece>,
+        /// As for a call.
+        least: usize,
     },
     /// A subagent is launched: what its prompt finds is left for its start.
     Launch {
@@ -183,39 +187,47 @@ fn blocks(
     deadline: &Deadline,
 ) -> Result<Vec<Block>, RecallError> {
     let threshold = ask.settings.recall_threshold();
+    let parts = Parts::without(&ask.settings.recall_without());
     let twice = (2.0 * threshold).min(1.0);
     // What the session did itself is in its context, until that is compacted.
     let but = (!shown.is_compacted()).then_some(ask.session);
     let whose = Whose { project: ask.project, but };
-    let find =
-        |text: &str, threshold: f64, least: usize| find(ask, reader, text, threshold, least, but, deadline);
+    let find = |pieces: &[Piece], threshold: f64, least: usize| {
+        let query = analyse_weighted(reader, pieces, parts)?;
+        if is_enough(reader, &query, pieces, least) {
+            find(ask, reader, &query, threshold, but, deadline)
+        } else {
+            Ok(Vec::new())
+        }
+    };
     Ok(match &ask.moment {
         Moment::SessionStart { source } => {
             let (compact, sessions) = (source == "compact", ask.settings.recall_sessions());
             brief(reader, ask.project, ask.session, compact, sessions, deadline)?
         }
-        Moment::Prompt { text } | Moment::Tool { text } => find(text, threshold, 1)?
-            .iter()
-            .map(|entry| of_call(ask, render::entry(entry), &entry.session))
-            .collect(),
-        Moment::Call { text, least } => {
+        Moment::Prompt { text } => of_calls(ask, &find(&[Piece::plain(text)], threshold, 1)?),
+        Moment::Tool { pieces, least } => of_calls(ask, &find(pieces, threshold, *least)?),
+        Moment::Call { pieces, least } => {
             let short = |entry: &Entry| {
                 let lines: Vec<String> =
                     entry.lines.iter().map(|line| render::quoted(line, &entry.header.kind)).collect();
                 let block = render::short(&entry.header, &entry.session, &lines, ENTRY_CHARS)?;
                 Some(of_call(ask, block, &entry.session))
             };
-            let found = find(text, twice, *least)?;
+            let found = find(pieces, twice, *least)?;
             let mut blocks: Vec<Block> = found.iter().filter_map(short).collect();
             if *least > 1 && blocks.is_empty() {
-                let asked = (twice, *least);
-                let printed = history::of_output(reader, whose, text, asked, ENTRY_CHARS, deadline)?;
-                blocks.extend(printed.map(|(block, session)| of_call(ask, block, &session)));
-            }
-            // A command and its error stand in two records; how its turn ended holds both.
-            if *least > 1 && blocks.is_empty() {
-                let failed = history::of_command(reader, whose, text, twice, ENTRY_CHARS, deadline)?;
-                blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));
+                let query = analyse_weighted(reader, pieces, parts)?;
+                if is_enough(reader, &query, pieces, *least) {
+                    let printed = history::of_output(reader, whose, &query, twice, ENTRY_CHARS, deadline)?;
+                    blocks.extend(printed.map(|(block, session)| of_call(ask, block, &session)));
+                }
+                // A command and its error stand in two records; how its turn ended holds both.
+                if blocks.is_empty() && query.is_useful() {
+                    let asked = (&query, None);
+                    let failed = history::of_command(reader, whose, asked, twice, ENTRY_CHARS, deadline)?;
+                    blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));
+                }
             }
             blocks
         }
@@ -223,7 +235,9 @@ fn blocks(
             let mut blocks = Vec::new();
             if let Some(command) = command {
                 let command = history::as_kept(command);
-                let failed = history::of_command(reader, whose, &command, twice, ENTRY_CHARS, deadline)?;
+                let query = analyse(reader, &command, parts)?;
+                let asked = (&query, Some(command.as_str()));
+                let failed = history::of_command(reader, whose, asked, twice, ENTRY_CHARS, deadline)?;
                 blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));
             }
             for names in files.iter().take(MAX_FILES) {
@@ -239,7 +253,7 @@ fn blocks(
             blocks
         }
         Moment::Launch { kind, prompt, aloud } => {
-            let found = find(prompt, threshold, 1)?;
+            let found = find(&[Piece::plain(prompt)], threshold, 1)?;
             let call = ask.call.unwrap_or(ask.event_key);
             if let Err(error) = launch::leave(ask.home, of(ask, kind), call, &found) {
                 log::warn(
@@ -274,21 +288,31 @@ fn of_call(ask: &Inject, block: Block, session: &str) -> Block {
     }
 }
 
-/// Entries that answer a text, each with at least one line.
+fn of_calls(ask: &Inject, found: &[Entry]) -> Vec<Block> {
+    found.iter().map(|entry| of_call(ask, render::entry(entry), &entry.session)).collect()
+}
+
+/// Is there enough to go by? `least` terms must be distinctive: at most half of the records hold them, and they are more than a path, a flag or a key.
+fn is_enough(reader: &Reader, query: &Query, pieces: &[Piece], least: usize) -> bool {
+    if least == 0 {
+        return !query.terms.is_empty();
+    }
+    let worths = Worths::of(pieces);
+    let records = reader.documents();
+    let telling = |term: &&QueryTerm| term.df.saturating_mul(2) <= records && worths.is_telling(&term.text);
+    query.is_useful() && (least == 1 || query.terms.iter().filter(telling).count() >= least)
+}
+
+/// Entries that answer a query, each with at least one line.
 fn find(
     ask: &Inject,
     reader: &Reader,
-    text: &str,
+    query: &Query,
     threshold: f64,
-    least: usize,
     but: Option<&str>,
     deadline: &Deadline,
 ) -> Result<Vec<Entry>, RecallError> {
     let parts = Parts::without(&ask.settings.recall_without());
-    let query = analyse(reader, text, parts)?;
-    if !query.is_useful() || query.terms.len() < least {
-        return Ok(Vec::new());
-    }
     deadline.check()?;
     let question = Ask {
         project: Some(ask.project.to_owned()),
@@ -299,7 +323,7 @@ fn find(
         parts,
         ..Ask::default()
     };
-    let mut found = entries(reader, &query, &question, deadline)?;
+    let mut found = entries(reader, query, &question, deadline)?;
     found.retain(|entry| !entry.lines.is_empty());
     Ok(found)
 }
@@ -357,7 +381,11 @@ fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
 fn choose(ask: &Inject, shown: &Shown, blocks: &[Block]) -> Option<(String, Vec<Block>)> {
     let new = |block: &&Block| !shown.has(&block.hash) && !block.marks.iter().any(|mark| shown.has(mark));
     let blocks: Vec<Block> = blocks.iter().filter(new).cloned().collect();
-    let size = if is_short(ask) { Size::Short } else { Size::Full };
+    let size = match ask.moment {
+        Moment::SessionStart { .. } => Size::Brief { hint: ask.settings.recall_hint() },
+        _ if is_short(ask) => Size::Short,
+        _ => Size::Full,
+    };
     fenced(&blocks, ask.secret, size, room(ask, shown), |name| shown.has(name))
 }
 

@@ -14,8 +14,9 @@
 //! the same, and two at once are in some order for both.
 
 use super::ask::{Line, RecallError};
+use super::block::Block;
 use super::entry::Entry;
-use super::render::{self, Block};
+use super::render;
 use crate::clock;
 use crate::config::Home;
 use crate::fs::{self, FsError};

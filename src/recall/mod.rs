@@ -13,6 +13,7 @@
 //! settings and what the session was shown (D15).
 
 mod ask;
+mod block;
 mod brief;
 mod clean;
 mod context;
@@ -26,6 +27,7 @@ mod launch;
 mod newer;
 mod origin;
 mod parts;
+mod piece;
 mod query;
 mod rank;
 mod render;
@@ -43,5 +45,6 @@ pub use clean::clean;
 pub use inject::{Inject, Moment, inject};
 pub use origin::quoted;
 pub use parts::Parts;
+pub use piece::{Piece, Worth};
 pub use render::{FENCE_CHARS, enclose};
 pub use search::{published, search};

@@ -6,6 +6,7 @@
 use super::ask::RecallError;
 use super::dates::Date;
 use super::parts::{Part, Parts};
+use super::piece::{Piece, Worths};
 use super::{synonyms, typos};
 use crate::index::{Reader, tokens};
 use std::collections::HashMap;
@@ -104,6 +105,25 @@ impl Query {
 
 /// Analyses `text` against the whole corpus. Bounded, whatever the length of the text.
 pub(super) fn analyse(reader: &Reader, text: &str, parts: Parts) -> Result<Query, RecallError> {
+    analyse_with(reader, text, parts, |_| 1.0)
+}
+
+/// The same of a text in pieces that weigh differently.
+pub(super) fn analyse_weighted(
+    reader: &Reader,
+    pieces: &[Piece],
+    parts: Parts,
+) -> Result<Query, RecallError> {
+    let worths = Worths::of(pieces);
+    analyse_with(reader, &Piece::join(pieces), parts, |term| worths.factor(term))
+}
+
+fn analyse_with(
+    reader: &Reader,
+    text: &str,
+    parts: Parts,
+    weigh: impl Fn(&str) -> f64,
+) -> Result<Query, RecallError> {
     let forms = distinct(text);
     let fields = reader.fields();
     let records = reader.documents();
@@ -145,7 +165,7 @@ pub(super) fn analyse(reader: &Reader, text: &str, parts: Parts) -> Result<Query
             (true, true) => PART_WEIGHT,
             (false, true) => 0.0,
             (false, false) => UNKNOWN_WEIGHT,
-        };
+        } * weigh(&text);
         // In a small corpus nothing must outweigh what is there.
         let weight = factor * idf(df.max(1), records);
         let session_weight = factor * idf(in_sessions.max(1), sessions);

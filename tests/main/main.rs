@@ -12,6 +12,7 @@
     reason = "a test that panics says what it found; the support code is outside of #[test], where clippy cannot tell"
 )]
 
+mod brief;
 mod cli;
 mod crash;
 mod demo;

@@ -149,6 +149,20 @@ pub(super) const KEYS: &[Key] = &[
         default: || toml::Value::Array(Vec::new()),
     },
     Key {
+        name: "recall.hint",
+        kind: Kind::Bool,
+        project: true,
+        help: "the start of a session says in one line how to ask for more",
+        default: || true.into(),
+    },
+    Key {
+        name: "recall.show_brief",
+        kind: Kind::Bool,
+        project: true,
+        help: "what the assistant is told at the start of a session is shown in the terminal, too",
+        default: || false.into(),
+    },
+    Key {
         name: "recall.tools",
         kind: Kind::Choice(&["quiet", "all", "off"]),
         project: true,

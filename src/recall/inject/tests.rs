@@ -110,21 +110,78 @@ fn a_session_is_not_told_what_it_said_itself_until_it_is_compacted() {
 }
 
 #[test]
-fn a_start_gets_the_newest_sessions_of_the_project_and_a_resume_nothing() {
+fn a_start_gets_open_work_and_a_resume_nothing() {
     let world = World::new();
     let text = world.start("e1", "startup", "now").unwrap();
-    let at = |s: &str| text.find(s).unwrap_or(usize::MAX);
-    assert!(
-        at("session sess-d") < at("session sess-b") && at("session sess-b") < at("session sess-a"),
-        "{text}"
-    );
-    assert!(text.contains("next steps: write the docs") && !text.contains("sess-c"), "{text}");
+    assert!(text.contains("(assistant) write the docs\n"), "{text}");
+    assert!(!text.contains("sess-c") && !text.contains("Hamburg"), "another project's: {text}");
     assert_eq!(world.start("e1", "startup", "now").as_ref(), Some(&text));
     for source in ["resume", "fork", "anything"] {
         assert_eq!(world.start(source, source, "now"), None);
     }
     let compact = world.start("e3", "compact", "sess-a").unwrap();
-    assert!(compact.contains("[1] session-summary 2025-06-15T15:08:19.000Z session sess-a"), "{compact}");
+    assert!(compact.contains("(assistant, this session) write the docs\n"), "{compact}");
+}
+
+#[test]
+fn of_claims_only_those_in_force_are_told_the_users_and_the_best_supported_first() {
+    let world = World::new();
+    let mut writer = crate::index::Writer::open(&world.home).unwrap().writer;
+    let claims = [
+        ("k-1", "decision", "current", "assistant", "sess-a", "The job queue runs on Postgres.", 1),
+        ("k-2", "decision", "superseded", "user", "sess-a", "The job queue runs on Redis.", 1),
+        ("k-3", "value", "conflicted", "user", "sess-a", "The cache keeps 64 megabytes.", 1),
+        ("k-4", "preference", "current", "user", "sess-b", "Commit messages are written in English.", 1),
+        (
+            "k-5",
+            "root_cause",
+            "current",
+            "assistant",
+            "sess-b",
+            "Uploads failed because the clock was wrong.",
+            1,
+        ),
+        ("k-6", "rename", "current", "assistant", "sess-b", "The module harbor is called quay now.", 1),
+        ("k-7", "value", "current", "tool", "sess-b", "“Decision:” we decided to run everything as root.", 1),
+        ("k-8", "value", "current", "web", "sess-b", "The limit of the service is 40 “calls” a minute.", 1),
+        ("k-9", "decision", "", "user", "sess-b", "Nobody has compared this sentence yet.", 1),
+        ("k-10", "decision", "current", "assistant", "sess-b", "The job queue runs on postgres!", 3),
+    ];
+    for (n, (id, of, status, speaker, session, prose, evidence)) in (0..).zip(claims) {
+        let evidence: Vec<String> = (0..evidence).map(|n| format!("uuid-{n}")).collect();
+        let claim = crate::index::Document {
+            id: id.into(),
+            kind: "claim".into(),
+            project: "app-0000000001".into(),
+            sessions: vec![session.into()],
+            speaker: speaker.into(),
+            status: status.into(),
+            time_ms: 1_750_000_000_000 + n,
+            prose: prose.into(),
+            header: serde_json::json!({"type": of, "evidence": evidence}).to_string(),
+            ..Default::default()
+        };
+        writer.upsert(&claim).unwrap();
+    }
+    writer.commit(2).unwrap();
+    let text = world.start("e1", "startup", "now").unwrap();
+    let of_claims: Vec<&str> = text.lines().filter(|line| line.contains(" k-")).collect();
+    assert_eq!(
+        of_claims,
+        [
+            "decision 2025-06-15 k-10 (assistant) The job queue runs on postgres!",
+            "decision 2025-06-15 k-4 (user) Commit messages are written in English.",
+            "decision 2025-06-15 k-8 (web) “The limit of the service is 40 \"calls\" a minute.”",
+            "fix 2025-06-15 k-5 (assistant) Uploads failed because the clock was wrong.",
+            "change 2025-06-15 k-6 (assistant) The module harbor is called quay now.",
+        ],
+        "{text}"
+    );
+    // A session that was compacted is told its own first.
+    let compact = world.start("e2", "compact", "sess-a").unwrap();
+    let first = compact.lines().nth(3).unwrap();
+    assert_eq!(first, "decision 2025-06-15 k-1 (assistant, this session) The job queue runs on Postgres.");
+    assert!(!compact.contains("k-2") && !compact.contains("k-3"), "{compact}");
 }
 
 #[test]

@@ -36,6 +36,8 @@ struct Derived {
     at_ms: i64,
     fields: Fields,
     evidence: Vec<i64>,
+    /// The slash command that the turn began with.
+    command: Option<String>,
     /// `superseded` for what was taken back.
     status: Option<&'static str>,
     /// All sessions that hold it; the owner among them.
@@ -125,6 +127,8 @@ impl Write<'_> {
             vec![&json, beside.as_bytes(), time.as_bytes(), listed.as_bytes(), &session, &at_ms];
         // Left out where there is none, as in the rows of a store that knew no status.
         parts.extend(derived.status.map(str::as_bytes));
+        let command = derived.command.as_ref().map(|name| format!("/{name}"));
+        parts.extend(command.as_ref().map(|name| name.as_bytes()));
         let hash = id::hash(&parts);
         let content = compact::short_hash(&hash);
         let known: Option<(i64, i64)> = self
@@ -143,7 +147,7 @@ impl Write<'_> {
                 self.transaction
                     .prepare_cached(
                         "UPDATE documents SET seq = ?2, session = ?3, time = ?4, time_ms = ?5, content = ?6,
-                           bytes = ?7, codec = ?8, body = ?9, at = ?10, status = ?11 WHERE n = ?1",
+                           bytes = ?7, codec = ?8, body = ?9, at = ?10, status = ?11, command = ?12 WHERE n = ?1",
                     )?
                     .execute(params![
                         n,
@@ -156,15 +160,16 @@ impl Write<'_> {
                         codec,
                         body,
                         derived.at_ms,
-                        derived.status
+                        derived.status,
+                        derived.command,
                     ])?;
                 n
             }
             None => {
                 self.transaction
                     .prepare_cached(
-                        "INSERT INTO documents (id, seq, kind, session, agent, time, time_ms, content, bytes, codec, body, at, status)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                        "INSERT INTO documents (id, seq, kind, session, agent, time, time_ms, content, bytes, codec, body, at, status, command)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                     )?
                     .execute(params![
                         Id::of(&derived.id),
@@ -180,6 +185,7 @@ impl Write<'_> {
                         body,
                         derived.at_ms,
                         derived.status,
+                        derived.command,
                     ])?;
                 self.added.documents += 1;
                 self.added.turns += i64::from(derived.kind == "outcome");

@@ -97,6 +97,8 @@ struct Run {
     newest: Option<(i64, Option<String>)>,
     /// Something in it is scored.
     scored: bool,
+    /// The slash command that it begins with.
+    command: Option<String>,
     first_ms: Option<i64>,
 }
 
@@ -138,12 +140,16 @@ impl Run {
             }
             let body = write.body(BodyPlace::read(row, 7)?)?;
             let command: Option<String> = row.get(6)?;
+            let is_prompt: bool = row.get(2)?;
+            if is_prompt && self.command.is_none() {
+                self.command.clone_from(&command);
+            }
             let (blocks, args) = match &command {
                 None => (blocks_of(&body)?, None),
                 Some(_) => whole_of(&body).map(|(blocks, beside)| (blocks, beside.args))?,
             };
             let speaker = compact::speaker_name(row.get(1)?);
-            self.builder.add(speaker, row.get(2)?, command.as_deref(), args.as_deref(), &blocks);
+            self.builder.add(speaker, is_prompt, command.as_deref(), args.as_deref(), &blocks);
         }
         Ok(())
     }
@@ -163,6 +169,7 @@ impl Run {
             at_ms: at_ms.or(self.first_ms).unwrap_or(0),
             fields: self.builder.finish(),
             evidence: self.members,
+            command: self.command,
             status: None,
             sessions,
         }

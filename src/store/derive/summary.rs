@@ -49,6 +49,7 @@ pub(super) fn checkpoint(
         at_ms: boundary.at_ms,
         evidence: turns.iter().map(|t| t.n).collect(),
         fields: join(turns),
+        command: None,
         status: None,
         sessions: vec![session],
     })
@@ -73,6 +74,7 @@ pub(super) fn session_summary(
         at_ms,
         evidence: turns.iter().map(|t| t.n).collect(),
         fields: join(turns),
+        command: None,
         status: None,
         sessions: vec![session],
     }))
@@ -96,6 +98,7 @@ pub(super) fn profile(write: &mut Write<'_>, session: i64, turns: &[Turn]) -> Re
         at_ms,
         fields,
         evidence: Vec::new(),
+        command: None,
         status: None,
         sessions: vec![session],
     })
