@@ -219,7 +219,7 @@ mod tests {
     fn all_asks_by_every_call_and_off_by_none() {
         let payload = json!({
             "tool_name": "Edit", "tool_input": {"file_path": "/p/a/b.rs"}, "error": "no", "agent_id": "agent7",
-            "tool_response": {"ok": "done", "agentId": "agent7"},
+            "tool_response": {"ok": "done", "agentId": "agent8", "turns": [{"by": "agent7", "promptId": "p9"}]},
         });
         let little = |text: &str| Piece { text: text.into(), worth: Worth::Little };
         let called = vec![Piece::plain("Edit"), little("/a/b.rs")];

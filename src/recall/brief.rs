@@ -141,8 +141,9 @@ fn end(past: &Past) -> Option<Line> {
         return None;
     }
     let mut line = Line::new(Kind::Change, past, "assistant", &completed);
-    let asked = past.said.request.lines().map(stripped).find(|text| !text.is_empty());
-    line.asked = asked.map(str::to_owned);
+    let asked = || past.said.request.lines().map(stripped).filter(|text| !text.is_empty());
+    // `Implement the following plan:` says less than the plan's title.
+    line.asked = asked().find(|text| !text.ends_with(':')).or_else(|| asked().next()).map(str::to_owned);
     // The same ending is not told again at a file that it touched.
     line.end = Some(past.said.completed.clone());
     Some(line)

@@ -302,6 +302,20 @@ mod tests {
         assert_eq!(taken.len(), 1);
     }
 
+    #[test]
+    fn what_two_sessions_say_in_nearly_the_same_words_is_told_once() {
+        let secret = Secret::from_bytes([7; 32]);
+        let said = |session: &str, line: &str| entry(&Entry { session: session.into(), ..example(line) });
+        let blocks = [
+            said("1a", "I moved the staging proxy to port 8443 this morning"),
+            said("1b", "This morning I moved the staging proxy to port 8443"),
+            said("1c", "I moved the staging proxy to port 8444 this morning"),
+        ];
+        let (text, taken) = fenced(&blocks, &secret, Size::Full, 2500, |_| false).unwrap();
+        let counts = (taken.len(), text.matches("8443").count(), text.matches("8444").count());
+        assert_eq!(counts, (2, 1, 1), "{text}");
+    }
+
     proptest! {
         #[test]
         fn f55_a_short_entry_is_no_longer_than_it_may_be(parts in proptest::collection::vec("\\PC{0,300}", 0..4), chars in 0_usize..900) {

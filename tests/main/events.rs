@@ -192,6 +192,27 @@ fn a_command_that_failed_before_is_told_and_one_that_worked_later_is_not() {
 }
 
 #[test]
+fn a_command_of_one_word_that_failed_is_told_and_no_other_that_holds_the_word() {
+    let home = Sandbox::unhurried("");
+    let mut past = Transcript::new(&home, 1);
+    past.prompt("Build all of it.")
+        .calls("toolu_1", "Bash", json!({"command": "make"}))
+        .fails("toolu_1", "Exit code 2\nNo rule to make target quay")
+        .calls("toolu_2", "Bash", json!({"command": "ninja -C out"}))
+        .fails("toolu_2", "Exit code 1\nninja and cmake and tup disagree")
+        .says("Neither works.")
+        .flush();
+    home.drain_once();
+    let now = Transcript::new(&home, 9);
+    for (command, told) in [("make", true), ("ninja", false), ("tup", false)] {
+        let event = tool(&home, &now, command, "Bash", json!({"command": command}));
+        let reply = ask(&home, "pre-tool-use", &event, &[]);
+        assert_eq!(reply.contains(&format!("failed: {command}: ")), told, "{command}: {reply}");
+        assert!(told || reply.is_empty(), "{command}: {reply}");
+    }
+}
+
+#[test]
 fn a_failure_is_told_what_is_known_of_it_unless_the_call_was_told_already() {
     let (home, now) = world();
     let failure = |id: &str, error: &str| {

@@ -69,7 +69,7 @@ impl Line {
             time_ms: doc.time_ms,
             who: who.to_owned(),
             own: false,
-            words: clean(words),
+            words: clean(words).replace("**", ""),
             asked: None,
             end: None,
             chars: if kind == Kind::Change { 2 * LINE_CHARS } else { LINE_CHARS },

@@ -9,6 +9,8 @@ use std::collections::HashSet;
 const TAKEN_UP: f64 = 0.66;
 /// Shorter steps say nothing. Units: characters.
 const LEAST_CHARS: usize = 8;
+/// Shorter requests say nothing without what stood before them (`commit this`). Units: words.
+const LEAST_WORDS: usize = 3;
 
 /// Of the last session first, then of all turns that can be seen, newest first.
 pub(super) fn open(sessions: &[Past], turns: &[Past]) -> (Vec<Line>, Vec<Line>) {
@@ -55,7 +57,8 @@ fn broken_off(turn: &Past) -> Option<Line> {
     let interrupted = said.notes.lines().any(|line| line == "interrupted by the user");
     let unanswered =
         said.completed.is_empty() && said.files_edited.is_empty() && !said.request.starts_with('/');
-    let request = said.request.lines().map(stripped).find(|line| line.chars().count() >= LEAST_CHARS)?;
+    let request =
+        said.request.lines().map(stripped).find(|line| line.split_whitespace().count() >= LEAST_WORDS)?;
     let why = match (interrupted, unanswered) {
         (true, _) => "interrupted",
         (_, true) => "unanswered",

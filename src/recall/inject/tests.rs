@@ -185,6 +185,43 @@ fn of_claims_only_those_in_force_are_told_the_users_and_the_best_supported_first
 }
 
 #[test]
+fn what_was_shown_is_shown_again_when_it_has_changed() {
+    const MOVED: &str = "I moved the staging proxy to port 9443.";
+    let world = World::new();
+    let first = world.prompt("e1", QUESTION).unwrap();
+    assert_eq!(world.prompt("e2", QUESTION), None);
+    let mut changed = SESSIONS.to_vec();
+    changed[0].2 = &[("user", "Please make the staging proxy listen on another port."), ("assistant", MOVED)];
+    build(&world.home, &changed);
+    let again = world.prompt("e3", QUESTION).unwrap();
+    assert!(again.contains(MOVED) && !again.contains("8443") && first.contains("8443"), "{again}");
+}
+
+#[test]
+fn the_words_of_a_call_weigh_by_what_they_are() {
+    let world = World::new();
+    let reader = Reader::open(&world.home).unwrap().unwrap();
+    let weight = |pieces: &[Piece], term: &str| {
+        let query = analyse_weighted(&reader, pieces).unwrap();
+        query.terms.iter().find(|known| known.text == term).map(|known| known.weight).unwrap()
+    };
+    let cut = |text: &str, error| Piece::cut(text, "/srv/app", &[], error);
+    let plain = weight(&cut("proxy", false), "proxi");
+    assert!(weight(&cut("proxy", true), "proxi") > plain);
+    for little in ["/srv/app/proxy/mod.rs", "--proxy", r#""proxy":"#, "src/proxy/mod.rs"] {
+        assert!(weight(&cut(little, true), "proxi") < plain, "{little}");
+    }
+    // A path that names it does not take from the error that does.
+    assert!(weight(&cut("src/proxy/mod.rs proxy", true), "proxi") > plain);
+    let enough = |text: &str, least| {
+        let pieces = cut(text, true);
+        is_enough(&reader, &analyse_weighted(&reader, &pieces).unwrap(), &pieces, least)
+    };
+    assert!(enough("staging proxy listen", 3) && !enough("staging proxy --listen", 3));
+    assert!(enough("port", 0) && !enough("port", 1) && !enough("quux", 0));
+}
+
+#[test]
 fn a_compaction_forgets_what_was_shown() {
     let world = World::new();
     let first = world.start("e1", "startup", "now").unwrap();
