@@ -93,6 +93,8 @@ pub struct Inject<'a> {
 
 /// The whole text of what is said about a tool call. Units: characters.
 const ENTRY_CHARS: usize = 400;
+/// In a memory of fewer records any term may be what sets one apart.
+const FEW_RECORDS: u64 = 50;
 /// At most so many files of one call are looked up.
 const MAX_FILES: usize = 4;
 
@@ -299,7 +301,9 @@ fn is_enough(reader: &Reader, query: &Query, pieces: &[Piece], least: usize) -> 
     }
     let worths = Worths::of(pieces);
     let records = reader.documents();
-    let telling = |term: &&QueryTerm| term.df.saturating_mul(2) <= records && worths.is_telling(&term.text);
+    // Of a memory this small a share says nothing.
+    let rare = |term: &QueryTerm| records < FEW_RECORDS || term.df.saturating_mul(2) <= records;
+    let telling = |term: &&QueryTerm| rare(term) && worths.is_telling(&term.text);
     query.is_useful() && (least == 1 || query.terms.iter().filter(telling).count() >= least)
 }
 
