@@ -202,7 +202,7 @@ fn the_words_of_a_call_weigh_by_what_they_are() {
     let world = World::new();
     let reader = Reader::open(&world.home).unwrap().unwrap();
     let weight = |pieces: &[Piece], term: &str| {
-        let query = analyse_weighted(&reader, pieces).unwrap();
+        let query = analyse_weighted(&reader, pieces, Parts::default()).unwrap();
         query.terms.iter().find(|known| known.text == term).map(|known| known.weight).unwrap()
     };
     let cut = |text: &str, error| Piece::cut(text, "/srv/app", &[], error);
@@ -215,7 +215,7 @@ fn the_words_of_a_call_weigh_by_what_they_are() {
     assert!(weight(&cut("src/proxy/mod.rs proxy", true), "proxi") > plain);
     let enough = |text: &str, least| {
         let pieces = cut(text, true);
-        is_enough(&reader, &analyse_weighted(&reader, &pieces).unwrap(), &pieces, least)
+        is_enough(&reader, &analyse_weighted(&reader, &pieces, Parts::default()).unwrap(), &pieces, least)
     };
     assert!(enough("staging proxy listen", 3) && !enough("staging proxy --listen", 3));
     assert!(enough("port", 0) && !enough("port", 1) && !enough("quux", 0));
