@@ -105,9 +105,9 @@ fn f16_every_sample_gets_a_legal_reply_or_nothing() {
         spoke.insert(host);
     }
     assert_eq!(
-        spoke.into_iter().collect::<Vec<_>>().len(),
+        spoke.iter().collect::<Vec<_>>().len(),
         SPEAKING.len(),
-        "a speaking event without a test"
+        "a speaking event without a test: {spoke:?}"
     );
 }
 

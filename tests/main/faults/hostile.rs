@@ -199,8 +199,14 @@ fn is_quoted(text: &str, prefix: &str, what: &str) {
 /// The lines of a hook's context: each is one of ours, and a quoted text stands behind the name of who said it.
 fn is_labelled(text: &str, what: &str) {
     let lines: Vec<&str> = text.lines().collect();
-    for line in &lines[2..lines.len() - 1] {
+    let lines = &lines[2..lines.len() - 1];
+    for (n, line) in lines.iter().enumerate() {
         let line = *line;
+        // How a brief is read stands above it, how to ask for more below.
+        let legend = n == 0 && line.starts_with("A line: kind, day (UTC), id, who said it, text.");
+        if legend || (n + 1 == lines.len() && line.starts_with("More of a line: `sinker show ID`.")) {
+            continue;
+        }
         let said = |word: &str| TEXTS.iter().enumerate().any(|(n, _)| line.contains(&mark(word, n)));
         let field = ["request: ", "completed: ", "next steps: "].iter().any(|name| line.starts_with(name));
         let head = line.starts_with('[')
@@ -210,6 +216,20 @@ fn is_labelled(text: &str, what: &str) {
             continue;
         }
         let foreign = said("wrack") || said("sloke");
+        let kinds = ["open", "decision", "fix", "failure", "change", "note"];
+        if line.split(' ').next().is_some_and(|kind| kinds.contains(&kind)) {
+            let who = line.split(' ').nth(3).unwrap_or_default().trim_matches(['(', ')', ',']);
+            let whose: &[&str] = match (said("wrack"), said("sloke")) {
+                (true, _) => &["tool"],
+                (_, true) => &["web"],
+                _ => &["user", "assistant", "files", "notes", "note"],
+            };
+            assert!(whose.contains(&who), "{what}: {line}");
+            if foreign {
+                assert!(line.matches('“').count() == 1 && line.ends_with('”'), "{what}: {line}");
+            }
+            continue;
+        }
         let label = if said("wrack") {
             "- (tool) “"
         } else if said("sloke") {
