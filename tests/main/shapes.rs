@@ -61,7 +61,7 @@ fn talkative() -> (Sandbox, Transcript) {
     past.prompt(text)
         .calls("toolu_1", "Edit", json!({"file_path": home.project().join("harbor/export/csv.py")}))
         .returns("toolu_1", text)
-        .says(text)
+        .says("Done: pytest -q tests/test_export.py lists the tests of the CSV export, harbor/export/csv.py; review and tidy the page of each berth now.")
         .flush();
     home.drain_once();
     let now = Transcript::new(&home, 9);

@@ -206,7 +206,7 @@ fn f49_a_running_drainer_rebuilds_what_a_hook_could_not_read() {
 #[test]
 fn f49_an_index_of_another_schema_or_an_older_format_is_rebuilt() {
     let (start, transcripts, expected) = drained();
-    for (from, to) in [(r#"\"format\":1"#, r#"\"format\":0"#), (r#""name":"prose""#, r#""name":"prosa""#)] {
+    for (from, to) in [(r#"\"format\":2"#, r#"\"format\":0"#), (r#""name":"prose""#, r#""name":"prosa""#)] {
         let home = start.copy();
         let folder = generation(&home);
         change(&folder.join("meta.json"), |bytes| {

@@ -2,6 +2,7 @@
 
 mod actors;
 mod drained;
+mod echo;
 mod forget;
 mod hook;
 mod hostile;

@@ -57,8 +57,8 @@ fn f44_what_a_newer_version_wrote_is_refused_and_left_as_it_is() {
         ("index", &|home| {
             change(&home.at(&meta), |bytes| {
                 let text = String::from_utf8(bytes.clone()).unwrap();
-                assert!(text.contains(r#"\"format\":1"#), "{text}");
-                *bytes = text.replace(r#"\"format\":1"#, r#"\"format\":99"#).into_bytes();
+                assert!(text.contains(r#"\"format\":2"#), "{text}");
+                *bytes = text.replace(r#"\"format\":2"#, r#"\"format\":99"#).into_bytes();
             });
         }),
         ("state/status", &|home| std::fs::write(home.at("state/status"), r#"{"v":99}"#).unwrap()),
