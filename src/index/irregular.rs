@@ -1,5 +1,7 @@
 //! English words whose forms a stemmer cannot see: `wrote` is a form of `write`.
 
+use super::stem::stem;
+
 /// The base of an irregular form; `None` for all other words. Forms that are words of their own in our trade, such as `bound`, are left out.
 pub(super) fn base(word: &str) -> Option<&'static str> {
     FORMS
@@ -7,6 +9,12 @@ pub(super) fn base(word: &str) -> Option<&'static str> {
         .ok()
         .and_then(|at| FORMS.get(at))
         .map(|(_, base)| *base)
+}
+
+/// The forms whose base has a stem that is asked for, as they are written.
+pub fn forms(is_asked: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let asked = FORMS.iter().filter(|(_, base)| stem(base).is_some_and(|stem| is_asked(&stem)));
+    asked.map(|(form, _)| *form).collect()
 }
 
 /// Sorted.
@@ -173,6 +181,7 @@ mod tests {
     #[test]
     fn the_list_is_sorted_so_that_it_can_be_searched() {
         assert!(FORMS.is_sorted());
+        assert_eq!(forms(|stem| stem == "write"), ["written", "wrote"]);
         assert_eq!((base("wrote"), base("chosen"), base("write")), (Some("write"), Some("choose"), None));
     }
 }

@@ -32,6 +32,7 @@ mod verify;
 pub use document::Document;
 pub use error::{IndexError, is_damage};
 pub use generation::{published_seq, refuse_newer};
+pub use irregular::forms as irregular_forms;
 pub use paths::fold_path;
 pub use publish::{Opened, Writer};
 pub use reader::{Reader, Stored};

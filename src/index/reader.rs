@@ -7,7 +7,9 @@ use super::generation::{Generation, Meta, meta, parse_payload};
 use super::schema::{Fields, from_tantivy, id_term, schema, tokenizers};
 use crate::config::Home;
 use crate::ledger;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use tantivy::columnar::Column;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
     Directory as _, DocAddress, DocSet as _, Index, ReloadPolicy, Searcher, TERMINATED, TantivyDocument,
@@ -37,6 +39,8 @@ pub struct Reader {
     path: PathBuf,
     seq: u64,
     ledger: u64,
+    /// The times of each segment's documents, opened when one is asked for: to open them costs more than to read one.
+    times: Vec<OnceCell<Column<i64>>>,
 }
 
 impl Reader {
@@ -88,7 +92,8 @@ impl Reader {
         for segment in searcher.segment_readers() {
             segment.inverted_index(fields.key).at("open", &path)?;
         }
-        Ok(Some(Self { searcher, fields, path, seq, ledger }))
+        let times = searcher.segment_readers().iter().map(|_| OnceCell::new()).collect();
+        Ok(Some(Self { searcher, fields, path, seq, ledger, times }))
     }
 
     /// Tantivy's view of it.
@@ -115,6 +120,23 @@ impl Reader {
     pub fn stored(&self, at: DocAddress) -> Result<Stored, IndexError> {
         let doc: TantivyDocument = self.searcher.doc(at).at("read", &self.path)?;
         Ok(from_tantivy(&self.fields, &doc))
+    }
+
+    /// When a document was said; 0 when unknown. Units: milliseconds since 1970, UTC. Errors: damage on disk.
+    pub fn time(&self, at: DocAddress) -> Result<i64, IndexError> {
+        let known = usize::try_from(at.segment_ord).ok().and_then(|ord| self.times.get(ord));
+        let opened = known.and_then(OnceCell::get);
+        if let Some(times) = opened {
+            return Ok(times.first(at.doc_id).unwrap_or(0));
+        }
+        let segment = self.searcher.segment_reader(at.segment_ord);
+        let times = segment.fast_fields().i64("time").at("open", &self.path)?;
+        let time = times.first(at.doc_id).unwrap_or(0);
+        if let Some(known) = known {
+            // Nobody else fills it: a reader stays in its thread.
+            known.get_or_init(|| times);
+        }
+        Ok(time)
     }
 
     /// Finds a document by its id; `None` when it is not there (any more). Errors: damage on disk.

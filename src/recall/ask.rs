@@ -46,7 +46,7 @@ pub struct Ask {
     pub by: By,
     /// At most so many sessions (By::Session).
     pub sessions: usize,
-    /// By::Session: the share of the query's weight that an entry's best record must cover; `None` for all.
+    /// By::Session: the share of the query's weight that a session must cover; `None` for all.
     pub threshold: Option<f64>,
     /// Say how each score came about.
     pub explain: bool,
@@ -105,7 +105,7 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// The sessions routed to, best first (By::Session).
     pub routed: Vec<String>,
-    /// The share of the query's weight that the best record covers, 0 to 1.
+    /// The share of the query's weight that the best hit covers, 0 to 1.
     pub coverage: f64,
 }
 

@@ -1,10 +1,8 @@
 //! The order of records found anywhere: each with what stands around it in its session.
 
 use super::ask::{Ask, Deadline, RecallError};
-use super::duplicate::Shingles;
 use super::entry::{Source, records};
 use super::newer::{self, Dated};
-use super::parts::Part;
 use super::rank::{Ranked, Ranker};
 use super::route::route;
 use super::session::{Scale, Told, told};
@@ -67,7 +65,7 @@ pub(super) fn best(
         }
         last = score;
         let doc = reader.stored(r.at)?;
-        read.push((r, score * weigh::factor(ranker.query, &doc, ask.parts), doc));
+        read.push((r, score * weigh::factor(&doc, ask.parts), doc));
     }
     deadline.check()?;
     let dated: Vec<Dated> = read
@@ -78,26 +76,6 @@ pub(super) fn best(
         *score *= factor;
     }
     read.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.2.id.cmp(&b.2.id)));
-    if ask.kind.is_none() && ask.parts.has(Part::Duplicates) {
-        drop_repeats(&mut read, ask.limit);
-    }
     read.truncate(ask.limit);
     Ok(read)
-}
-
-/// Drops what derives from records and says what a better hit says.
-fn drop_repeats(read: &mut Vec<(Ranked, f64, Stored)>, limit: usize) {
-    let mut kept: Vec<Shingles> = Vec::new();
-    read.retain(|(.., doc)| {
-        if kept.len() >= limit {
-            return true;
-        }
-        let shingles = Shingles::of(&doc.prose);
-        let derived = !matches!(doc.kind.as_str(), "observation" | "note" | "work");
-        let repeats = derived && kept.iter().any(|better| better.is_near(&shingles));
-        if !repeats {
-            kept.push(shingles);
-        }
-        !repeats
-    });
 }

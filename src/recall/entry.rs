@@ -7,7 +7,7 @@ use super::origin;
 use super::query::Query;
 use super::rank::{Ranked, Ranker, round};
 use super::route::{Route, route};
-use super::scope::{Docs, holding, time};
+use super::scope::{Docs, holding};
 use super::session::{Scale, Told, told};
 use super::weigh;
 use crate::clock::{self, Millis};
@@ -38,7 +38,7 @@ pub(super) struct Entry {
     pub lines: Vec<Line>,
     /// Order of entries.
     pub score: f64,
-    /// Share of the query's weight that the best record covers.
+    /// Share of the query's weight that it covers: see [`Told::coverage`].
     pub coverage: f64,
     /// How it came about, when asked for.
     pub explain: Option<serde_json::Value>,
@@ -91,7 +91,7 @@ pub(super) fn entries(
     }
     let mut entries = Vec::new();
     for (score, route, told) in found {
-        let read = best(reader, query, &scale, &told, ask)?;
+        let read = best(reader, &scale, &told, ask)?;
         deadline.check()?;
         let Some((first, best)) = read.first().map(|(first, _, best)| (*first, best.clone())) else {
             continue;
@@ -184,7 +184,6 @@ pub(super) fn records(
 /// The best records of a session, read, best first; ties by id.
 fn best(
     reader: &Reader,
-    query: &Query,
     scale: &Scale,
     told: &Told,
     ask: &Ask,
@@ -195,7 +194,7 @@ fn best(
     let mut read = Vec::new();
     for (ranked, score) in ranked.into_iter().take(READ) {
         let doc = reader.stored(ranked.at)?;
-        read.push((ranked, score * weigh::factor(query, &doc, ask.parts), doc));
+        read.push((ranked, score * weigh::factor(&doc, ask.parts), doc));
     }
     read.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.2.id.cmp(&b.2.id)));
     Ok(read)
@@ -225,7 +224,7 @@ pub(super) fn newest(
         let Docs::Only(docs) = docs else { continue };
         for doc in docs {
             let at = DocAddress::new(ord, doc);
-            found.push((time(reader, at)?, at));
+            found.push((reader.time(at)?, at));
         }
     }
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));

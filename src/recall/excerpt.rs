@@ -4,8 +4,8 @@
 //! a piece of the source text as it is, never put together from two places.
 
 use super::ask::Line;
-use super::query::Query;
-use crate::index::{Stored, tokens};
+use super::query::{Query, QueryTerm};
+use crate::index::{Stored, irregular_forms, tokens};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 /// Lines of one entry.
@@ -40,7 +40,7 @@ pub(super) fn lines(query: &Query, records: &[Stored]) -> Vec<Line> {
 /// Chooses lines from `records`, the best of them first; `worth` is what each record's lines count, at most 1.
 pub(super) fn lines_of(query: &Query, records: &[Stored], worth: &[f64]) -> Vec<Line> {
     let mut pieces = Vec::new();
-    let needles = Needles::new(query);
+    let needles = query.needles();
     for (n, (record, rank)) in records.iter().zip(worth).enumerate() {
         let foreign = if record.speaker == "web" { WEB } else { 0.7 };
         for (text, weight) in [(&record.prose, 1.0), (&record.tool, foreign)] {
@@ -85,20 +85,6 @@ pub(super) fn lines_of(query: &Query, records: &[Stored], worth: &[f64]) -> Vec<
     chosen.iter().filter_map(|p| line(p.text, records.get(p.record)?)).collect()
 }
 
-/// Share of the terms that a record holds in what was said that its best line holds, by weight. 0 to 1.
-pub(super) fn nearness(query: &Query, record: &Stored) -> f64 {
-    let needles = Needles::new(query);
-    let (mut all, mut best) = (0, 0.0_f64);
-    for text in split(&record.prose).take(MAX_PIECES).filter(|t| needles.may_hold(t)) {
-        let mask = mask(query, text);
-        all |= mask;
-        best = best.max(query.coverage(mask));
-    }
-    let whole = query.coverage(all);
-    // One term alone is near nothing.
-    if all.count_ones() < 2 || whole <= 0.0 { 0.0 } else { best / whole * whole.sqrt() }
-}
-
 /// The beginning of a document, where no line holds a term: found by its title or its files.
 pub(super) fn first(doc: &Stored) -> Option<Line> {
     [&doc.prose, &doc.title, &doc.tool].into_iter().find_map(|text| line(split(text).next()?, doc))
@@ -114,12 +100,16 @@ fn line(text: &str, record: &Stored) -> Option<Line> {
 }
 
 /// Tells quickly which lines cannot hold any term: most, and analysing a line costs far more than scanning it.
-struct Needles(Option<AhoCorasick>);
+#[derive(Debug, Clone)]
+pub(super) struct Needles(Option<AhoCorasick>);
 
 impl Needles {
-    fn new(query: &Query) -> Self {
-        let forms = query.terms.iter().flat_map(|t| t.forms().map(|(form, _)| (form, t.whole)));
-        let needles = forms.filter(|(form, _)| form.is_ascii()).map(|(form, whole)| needle(form, whole));
+    pub(super) fn new(terms: &[QueryTerm]) -> Self {
+        let forms = terms.iter().flat_map(|t| t.forms().map(|(form, _)| (form, t.whole)));
+        let forms: Vec<(&str, bool)> = forms.filter(|(form, _)| form.is_ascii()).collect();
+        // `wrote` shares nothing with `write`.
+        let irregular = irregular_forms(|stem| forms.iter().any(|(form, whole)| !whole && *form == stem));
+        let needles = forms.iter().map(|(form, whole)| needle(form, *whole)).chain(irregular);
         // Without a scanner every line is analysed.
         Self(
             AhoCorasick::builder()
@@ -199,22 +189,8 @@ impl<'a> Iterator for Cuts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::query::QueryTerm;
+    use crate::recall::query::tests::plain as query;
     use proptest::prelude::*;
-
-    fn query(words: &[&str]) -> Query {
-        let term = |w: &&str| QueryTerm {
-            text: tokens::terms(w).next().unwrap(),
-            df: 1,
-            sessions: 1,
-            weight: 1.0,
-            session_weight: 1.0,
-            whole: false,
-            others: Vec::new(),
-        };
-        let terms: Vec<_> = words.iter().map(term).collect();
-        Query { mass: terms.len() as f64, session_mass: 1.0, words: terms.len(), terms, date: None }
-    }
 
     fn record(prose: &str) -> Stored {
         Stored { prose: prose.into(), record: "u1".into(), speaker: "user".into(), ..Stored::default() }
@@ -238,6 +214,9 @@ mod tests {
             ("configuration", "It was configured so."),
             ("cafe", "Le café."),
             ("relational", "Relations matter."),
+            ("write", "We wrote it."),
+            ("chosen", "She chooses."),
+            ("chose", "It was chosen."),
         ];
         for (word, text) in pairs {
             assert_eq!(lines(&query(&[word]), &[record(text)]).len(), 1, "{word} in {text}");

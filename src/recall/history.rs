@@ -9,7 +9,7 @@ use super::parts::Parts;
 use super::query::Query;
 use super::rank::{Ranked, Ranker};
 use super::render;
-use super::scope::{Docs, holding, time};
+use super::scope::{Docs, holding};
 use crate::index::{Reader, Stored, fold_path};
 use tantivy::{DocAddress, SegmentReader};
 
@@ -61,7 +61,7 @@ pub(super) fn of_file(
             let docs = Docs::Only(holding(segment, f.files, &folded)?).keep(segment, f.kind, kind)?;
             for doc in whose.keep(reader, segment, docs)? {
                 let at = DocAddress::new(ord, doc);
-                found.push((time(reader, at)?, at));
+                found.push((reader.time(at)?, at));
             }
         }
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
@@ -111,7 +111,7 @@ pub(super) fn of_command(
         let docs = Docs::Only(whose.keep(reader, segment, docs)?);
         for ranked in ranker.segment(ord, &docs)? {
             if query.coverage(ranked.mask) >= threshold {
-                found.push((time(reader, ranked.at)?, ranked));
+                found.push((reader.time(ranked.at)?, ranked));
             }
         }
     }

@@ -1,9 +1,11 @@
-//! Recall: query → route → rank → excerpt → budget → render. One way for hooks, command line, MCP and web.
+//! Recall: query → route → rank → session → weigh → excerpt → budget → render. One way for hooks, command line, MCP and web.
 //!
 //! ```text
 //! text ─▶ query    at most a dozen terms, the rarest first
 //!      ─▶ route    at most N sessions, by how distinctively their profiles answer
 //!      ─▶ rank     BM25 over the records of those sessions, prose above tool text
+//!      ─▶ session  each record with its neighbours and its session; the threshold
+//!      ─▶ weigh    what the text of the best few says of their worth
 //!      ─▶ excerpt  at most 3 lines and 800 bytes a session, each with the uuid of its record
 //!      ─▶ budget   whole entries, not shown before, within the characters left
 //!      ─▶ render   fenced, labelled, cleaned
@@ -37,7 +39,6 @@ mod search;
 mod session;
 mod shown;
 mod synonyms;
-mod typos;
 mod weigh;
 
 pub use ask::{Answer, Ask, By, Deadline, Hit, Line, RecallError};

@@ -41,21 +41,11 @@ pub(super) fn factors(query: &Query, parts: Parts, records: &[Dated]) -> Vec<f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::query::QueryTerm;
+    use crate::recall::query::tests::plain;
 
     #[test]
     fn the_newer_of_two_that_say_as_much_is_not_lessened() {
-        let term = |text: &str| QueryTerm {
-            text: text.into(),
-            df: 1,
-            sessions: 1,
-            weight: 1.0,
-            session_weight: 1.0,
-            whole: false,
-            others: Vec::new(),
-        };
-        let terms: Vec<_> = ["port", "stage", "proxi"].map(term).into();
-        let query = Query { mass: 3.0, session_mass: 3.0, words: 3, terms, date: None };
+        let query = plain(&["port", "stage", "proxy"]);
         let day = 24 * APART_MS;
         let record = |time_ms, said, score| Dated { time_ms, said, score };
         let of = |records: &[Dated]| factors(&query, Parts::default(), records);

@@ -24,16 +24,8 @@ pub(super) enum Part {
     Closing,
     /// What only announces the next step answers nothing.
     Narration,
-    /// A question is no answer.
-    Questions,
     /// Short forms of the trade stand for long ones.
     Synonyms,
-    /// A word that nothing holds may be a typing error.
-    Typos,
-    /// Terms that stand in one line belong together.
-    Nearness,
-    /// What derives from records and repeats a better hit is dropped.
-    Duplicates,
 }
 
 impl Default for Parts {
@@ -74,11 +66,7 @@ mod tests {
             (Part::Age, "age"),
             (Part::Closing, "closing"),
             (Part::Narration, "narration"),
-            (Part::Questions, "questions"),
             (Part::Synonyms, "synonyms"),
-            (Part::Typos, "typos"),
-            (Part::Nearness, "nearness"),
-            (Part::Duplicates, "duplicates"),
         ];
         assert_eq!(all.len(), RANKING_PARTS.len());
         for (part, name) in all {

@@ -5,10 +5,12 @@
 
 use super::ask::RecallError;
 use super::dates::Date;
+use super::excerpt::Needles;
 use super::parts::{Part, Parts};
 use super::piece::{Piece, Worths};
-use super::{synonyms, typos};
+use super::synonyms;
 use crate::index::{Reader, tokens};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use tantivy::Term;
 use tantivy::schema::Field;
@@ -26,7 +28,7 @@ const MAX_LOOKUPS: usize = 120;
 const PART_WEIGHT: f64 = 0.4;
 /// A term that nothing holds may be a typing error.
 const UNKNOWN_WEIGHT: f64 = 0.9;
-/// What a term counts that stands for another: the long form of a short one, and what a mistyped word may have meant.
+/// What a term counts that stands for another: the long form of a short one, or the short form of a long one.
 const OTHER_WEIGHT: f64 = 0.8;
 /// What is only found by a text's tool part counts so much of what was said.
 const TOOL_SHARE: f64 = 0.3;
@@ -71,6 +73,7 @@ pub(super) struct Query {
     pub words: usize,
     /// The date that it names.
     pub date: Option<Date>,
+    needles: OnceCell<Needles>,
 }
 
 impl Query {
@@ -89,6 +92,11 @@ impl Query {
     /// The same of a record: `said` are the terms in what was said, `mask` those in its tool text, too.
     pub(super) fn covered(&self, said: u16, mask: u16) -> f64 {
         (1.0 - TOOL_SHARE) * self.coverage(said) + TOOL_SHARE * self.coverage(mask)
+    }
+
+    /// What tells quickly which lines cannot hold any of its terms; made once.
+    pub(super) fn needles(&self) -> &Needles {
+        self.needles.get_or_init(|| Needles::new(&self.terms))
     }
 
     /// The bit of a term of a text; 0 for one that is not asked for.
@@ -143,9 +151,6 @@ fn analyse_with(
         if !whole && parts.has(Part::Synonyms) {
             others.extend(synonyms::of(&text).map(str::to_owned));
         }
-        if !whole && df == 0 && in_sessions == 0 && others.is_empty() && parts.has(Part::Typos) {
-            others.extend(typos::meant(reader, &text)?);
-        }
         for other in &others {
             // What stands for a word is as common as both together.
             df += doc_freq(reader, fields.prose, other)?;
@@ -178,7 +183,7 @@ fn analyse_with(
     let all = || known.iter().chain(&unknown);
     let (mass, session_mass) = (all().map(|t| t.weight).sum(), all().map(|t| t.session_weight).sum());
     let date = if parts.has(Part::Dates) { Date::of(ends(text).0) } else { None };
-    Ok(Query { mass, session_mass, words, terms: known, date })
+    Ok(Query { mass, session_mass, words, terms: known, date, needles: OnceCell::new() })
 }
 
 /// Different terms in their order, with position and span.
@@ -222,4 +227,25 @@ pub(super) fn doc_freq(reader: &Reader, field: Field, text: &str) -> Result<u64,
 pub(super) fn idf(df: u64, of: u64) -> f64 {
     let (df, of) = (df as f64, of.max(df) as f64);
     (1.0 + (of - df + 0.5) / (df + 0.5)).ln()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A query of these words, each of the same weight.
+    pub(in crate::recall) fn plain(words: &[&str]) -> Query {
+        let term = |word: &&str| QueryTerm {
+            text: tokens::terms(word).next().unwrap(),
+            df: 1,
+            sessions: 1,
+            weight: 1.0,
+            session_weight: 1.0,
+            whole: false,
+            others: Vec::new(),
+        };
+        let terms: Vec<_> = words.iter().map(term).collect();
+        let mass = terms.len() as f64;
+        Query { mass, session_mass: mass, words: words.len(), terms, ..Query::default() }
+    }
 }

@@ -1,7 +1,6 @@
 //! Which documents of each segment may answer: filters, as sorted lists of document numbers.
 
 use super::ask::RecallError;
-use crate::index::Reader;
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
@@ -96,10 +95,4 @@ impl Docs {
             Docs::Only(docs) => docs.into_iter().filter(|d| young(*d)).collect(),
         }))
     }
-}
-
-/// Times of documents: of all segments, read on demand.
-pub(super) fn time(reader: &Reader, at: tantivy::DocAddress) -> Result<i64, RecallError> {
-    let segment = reader.searcher().segment_reader(at.segment_ord);
-    Ok(segment.fast_fields().i64("time")?.first(at.doc_id).unwrap_or(0))
 }

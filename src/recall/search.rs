@@ -6,7 +6,7 @@ use super::entry::{Entry, entries, hit};
 use super::excerpt;
 use super::query::{Query, analyse};
 use super::rank::{Ranked, Ranker};
-use super::scope::{Docs, meet, postings, time};
+use super::scope::{Docs, meet, postings};
 use crate::config::Home;
 use crate::index::{Reader, fold_path};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -105,7 +105,7 @@ fn newest(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> Res
         };
         for doc in docs {
             let at = DocAddress::new(ord, doc);
-            found.push((time(reader, at)?, at));
+            found.push((reader.time(at)?, at));
         }
         deadline.check()?;
     }

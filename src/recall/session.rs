@@ -6,7 +6,7 @@
 use super::ask::RecallError;
 use super::parts::{Part, Parts};
 use super::rank::{Cell, Counts, Ranked, Ranker};
-use super::scope::{meet, postings, time};
+use super::scope::{meet, postings};
 use crate::index::Reader;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId};
@@ -94,7 +94,7 @@ pub(super) fn told(
             let at = DocAddress::new(*ord, *doc);
             let length = norms.fieldnorm(*doc);
             words += f64::from(length);
-            places.push(Place { at, time: time(reader, at)?, cell, silent: length == 0, by_user });
+            places.push(Place { at, time: reader.time(at)?, cell, silent: length == 0, by_user });
         }
     }
     places.sort_by(|a, b| a.time.cmp(&b.time).then_with(|| a.at.cmp(&b.at)));

@@ -1,19 +1,12 @@
 //! What the text of a good record says of its worth: judged on the few best, since it has to be read for that.
 
-use super::excerpt;
 use super::parts::{Part, Parts};
-use super::query::Query;
 use crate::index::Stored;
 
 /// What only announces the next step counts so much.
 const NARRATION: f64 = 0.7;
 /// A longer text says more than the step that it begins with. Units: bytes.
 const NARRATION_BYTES: usize = 280;
-/// A question counts so much.
-const QUESTION: f64 = 0.85;
-/// What the best line gains that holds all terms of its record.
-const NEARNESS: f64 = 0.25;
-
 /// How assistants announce what they are about to do.
 const STEPS: &[&str] = &[
     "let me ",
@@ -53,18 +46,9 @@ const OPENERS: &[&str] = &[
 ];
 
 /// By what the score of a record is multiplied.
-pub(super) fn factor(query: &Query, doc: &Stored, parts: Parts) -> f64 {
-    let mut factor = 1.0;
-    if parts.has(Part::Narration) && doc.speaker == "assistant" && is_narration(&doc.prose) {
-        factor *= NARRATION;
-    }
-    if parts.has(Part::Questions) && is_question(&doc.prose) {
-        factor *= QUESTION;
-    }
-    if parts.has(Part::Nearness) {
-        factor *= 1.0 + NEARNESS * excerpt::nearness(query, doc);
-    }
-    factor
+pub(super) fn factor(doc: &Stored, parts: Parts) -> f64 {
+    let steps = parts.has(Part::Narration) && doc.speaker == "assistant" && is_narration(&doc.prose);
+    if steps { NARRATION } else { 1.0 }
 }
 
 /// Tells if a short text does nothing but announce a step.
@@ -83,11 +67,6 @@ fn is_narration(text: &str) -> bool {
         rest = behind.trim_start_matches([' ', ',', '.', '!', ':']);
     }
     STEPS.iter().any(|step| rest.starts_with(step))
-}
-
-/// Tells if a text ends by asking.
-fn is_question(text: &str) -> bool {
-    text.trim_end().ends_with(['?', '？'])
 }
 
 #[cfg(test)]
@@ -116,6 +95,5 @@ mod tests {
             assert!(!is_narration(text), "{text}");
         }
         assert!(!is_narration(&format!("Let me explain. {}", "It is the lock. ".repeat(30))));
-        assert!(is_question("Which port?\n") && !is_question("Which port? 8443."));
     }
 }

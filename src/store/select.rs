@@ -78,11 +78,17 @@ impl Reader {
                     documents.insert(document.row.id);
                 }
                 Some(document) => {
-                    for id in self.evidence(&document.row.id)? {
-                        let Some(evidence) = self.document(&id)? else { continue };
-                        if is_said(&evidence.row.kind) {
-                            found.show(&evidence);
-                            documents.insert(id);
+                    // A summary rests on turns, and those on what was said. What rests on it in turn is not meant.
+                    let mut above = vec![document.row];
+                    while let Some(row) = above.pop() {
+                        for id in self.evidence(&row.id)? {
+                            let Some(evidence) = self.document(&id)? else { continue };
+                            if is_said(&evidence.row.kind) {
+                                found.show(&evidence);
+                                documents.insert(id);
+                            } else if height(&evidence.row.kind) < height(&row.kind) {
+                                above.push(evidence.row);
+                            }
                         }
                     }
                 }
@@ -227,6 +233,16 @@ impl Reader {
         }
         found.transcripts = files.into_iter().collect();
         Ok(())
+    }
+}
+
+/// What rests on what: each kind on lower ones.
+fn height(kind: &str) -> u8 {
+    match kind {
+        "outcome" => 1,
+        "checkpoint" => 2,
+        "session-summary" => 3,
+        _ => 0,
     }
 }
 

@@ -4,6 +4,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 
 import ablation
 import coding
@@ -18,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench-recall", description=__doc__)
     p.add_argument("--binary", help="default: builds the release profile")
-    p.add_argument("--work", help="a folder where what was imported stays for the next run")
+    p.add_argument("--work", help="a folder where what was imported stays for the next run of the same binary's format (default: a temporary one)")
     p.add_argument("--coding", nargs="+", metavar="PATH", help="a folder of transcripts, a folder in it a project, and files of labelled questions about them")
     p.add_argument("--locomo", metavar="DIR", help=locomo.__doc__)
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of [recall]")
@@ -37,13 +38,24 @@ def built():
 
 def main():
     args = arguments()
+    if not args.coding and not args.locomo:
+        sys.exit("error: nothing to measure on\nhint: --coding TRANSCRIPTS [QUESTIONS...], --locomo DIR")
+    if args.work:
+        os.makedirs(args.work, exist_ok=True)
+        measure(args, os.path.abspath(args.work))
+    else:
+        with tempfile.TemporaryDirectory(prefix="sinker-bench-recall-") as work:
+            measure(args, work)
+
+
+def measure(args, work):
     binary = os.path.abspath(args.binary) if args.binary else built()
     table = Table()
     coding_memory = conversations = None
     asked, questions = [], []
     if args.coding:
         transcripts, *files = args.coding
-        coding_memory = Memory(binary, args.work, "coding")
+        coding_memory = Memory(binary, work, "coding")
         coding_memory.fill(coding.folders(transcripts))
         for file in files:
             for part, name in zip(halves(lines(file)), ("tune", "held")):
@@ -53,7 +65,7 @@ def main():
                 asked.append((set_name, name, lines(os.path.join(SETS, f"{set_name}-{name}.jsonl"))))
         asked = [(set_name, name, part) for set_name, name, part in asked if args.half in (name, "both") and part]
     if args.locomo:
-        conversations = Memory(binary, args.work, "locomo")
+        conversations = Memory(binary, work, "locomo")
         conversations.fill(locomo.folders(args.locomo))
         questions = locomo.questions(args.locomo)
         if args.half != "both":

@@ -28,9 +28,9 @@ class Memory:
                 file.write(SECRET + "\n")
 
     def set(self, lines):
-        """Writes the settings of `[recall]`; each line as `key = value`."""
+        """Writes the settings of `[recall]`; each line as `key = value`. A busy machine is not to be taken for silence: that is measured elsewhere."""
         with open(self.config, "w") as file:
-            file.write("[recall]\n" + "".join(line + "\n" for line in lines))
+            file.write("[recall]\ndeadline_ms = 1000\n" + "".join(line + "\n" for line in lines))
 
     def clear_settings(self):
         self.set([])

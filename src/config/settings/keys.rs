@@ -37,20 +37,8 @@ pub(super) enum Adds {
 }
 
 /// The parts of the ranking that can be left out (`recall.without`).
-pub const RANKING_PARTS: &[&str] = &[
-    "neighbours",
-    "session",
-    "coverage",
-    "dates",
-    "age",
-    "closing",
-    "narration",
-    "questions",
-    "synonyms",
-    "typos",
-    "nearness",
-    "duplicates",
-];
+pub const RANKING_PARTS: &[&str] =
+    &["neighbours", "session", "coverage", "dates", "age", "closing", "narration", "synonyms"];
 
 pub(super) struct Key {
     pub name: &'static str,
@@ -138,7 +126,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "recall.threshold",
         kind: Kind::Float { min: 0.0, max: 1.0 },
         project: true,
-        help: "share of the query's weight that the best record must cover, or nothing is injected",
+        help: "share of the query's weight that a session must cover, or nothing of it is injected",
         default: || 0.45.into(),
     },
     Key {

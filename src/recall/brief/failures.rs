@@ -8,7 +8,7 @@ use super::past::{Past, Scope, within};
 use crate::index::{Reader, tokens};
 use crate::recall::ask::{Deadline, RecallError};
 use crate::recall::history::as_kept;
-use crate::recall::scope::{Docs, holding, time};
+use crate::recall::scope::{Docs, holding};
 use crate::recall::{history, origin};
 use std::collections::HashSet;
 use tantivy::{DocAddress, Term};
@@ -87,7 +87,7 @@ fn ran_later(
         docs = docs.keep(segment, f.speaker, "assistant")?;
         for doc in within(reader, segment, docs, scope)? {
             let at = DocAddress::new(ord, doc);
-            let ms = time(reader, at)?;
+            let ms = reader.time(at)?;
             if ms > after {
                 found.push((ms, at));
             }

@@ -2,7 +2,7 @@
 
 use crate::index::{Reader, Stored};
 use crate::recall::ask::RecallError;
-use crate::recall::scope::{Docs, holding, time};
+use crate::recall::scope::{Docs, holding};
 use serde_json::Value;
 use tantivy::DocAddress;
 
@@ -106,7 +106,7 @@ pub(super) fn of_kind(
         let Docs::Only(docs) = docs else { continue };
         for doc in docs {
             let at = DocAddress::new(ord, doc);
-            found.push((time(reader, at)?, at));
+            found.push((reader.time(at)?, at));
         }
     }
     // Some are of one time.

@@ -185,6 +185,17 @@ fn f77_single_records_go_by_any_of_their_ids_and_turns_stand_for_their_records()
     assert!(done["forgotten"].as_u64().unwrap() >= 5, "{done}");
     let left = home.sinker(&["search", "crane port", "--all", "--json"]);
     assert!(left.stdout.contains("7443"), "the other turn stays: {left}");
+    // A summary rests on turns: it stands for all that was said in the session, and for nothing of another one.
+    let home = start.home.copy();
+    let summary = home.json(&["search", "tide gauge", "--all", "--kind", "session-summary"]);
+    let id = summary["hits"][0]["id"].as_str().unwrap();
+    assert_eq!(forget(&home, &[id])["forgotten"], 2);
+    assert_eq!(
+        home.sinker(&["search", "tide gauge", "--all", "--kind", "observation", "--json"]).code,
+        Some(3)
+    );
+    let left = home.sinker(&["search", "crane port", "--all", "--json"]);
+    assert!(left.stdout.contains("7443"), "the other session stays: {left}");
     let mistakes: [(&[&str], i32); 5] = [
         (&["forget"], 2),
         (&["forget", "o-00000000000000000000000000000000"], 3),
