@@ -5,7 +5,7 @@ import locomo
 from figures import hit, mean, recall
 
 PARTS = ["neighbours", "session", "coverage", "dates", "age", "closing", "narration", "synonyms"]
-HEADS = ["without", "session hit@1", "hit@3", "record hit@1", "hit@5", "R@10", "injected holds the answer", "answered", "silent", "nonsense silent", "characters", "LoCoMo session R@10", "turn R@5", "turn R@10"]
+HEADS = ["session hit@1", "hit@3", "record hit@1", "hit@5", "R@10", "injected holds the answer", "answered", "silent", "nonsense silent", "characters", "LoCoMo session R@10", "turn R@5", "turn R@10"]
 
 
 def line(table, name, answers, conversations):
@@ -23,7 +23,8 @@ def line(table, name, answers, conversations):
     ]
     sessions = [recall(r["q"]["evidence_session_ids"], r["sessions"], 10) for r in conversations]
     turns = [[recall(r["q"]["evidence_uuids"], r["turns"], k) for r in conversations] for k in (5, 10)]
-    table.row(name, *cells, short(sessions), *map(short, turns))
+    for head, cell in zip(HEADS, [*cells, short(sessions), *map(short, turns)]):
+        table.put(name, head, cell)
 
 
 def run(table, memory, asked, conversations_memory, questions, parts=PARTS):

@@ -3,8 +3,8 @@
 
 import os
 
-from coding import distinct
-from figures import figure, halves, mean, recall
+from figures import figure, recall
+from peers import distinct
 from world import each, lines
 
 
@@ -30,17 +30,22 @@ def ask(memory, asked):
     return each(asked, one)
 
 
-def rows(table, found):
-    def line(name, found):
-        sessions = lambda r: r["q"]["evidence_session_ids"]
-        turns = lambda r: r["q"]["evidence_uuids"]
-        cells = [figure([recall(sessions(r), r["sessions"], k) for r in found]) for k in (3, 10)]
-        cells += [figure([recall(turns(r), r["turns"], k) for r in found]) for k in (5, 10)]
-        table.row(f"LoCoMo, {name}: session R@3; R@10; turn R@5; R@10", "; ".join(cells))
+def ask_peer(peer, asked):
+    def one(q):
+        ranked = [o for _, o in peer.ranked(q["question"], q["project"])]
+        return {"q": q, "turns": distinct(o.record for o in ranked)[:20], "sessions": distinct(s for o in ranked for s in o.sessions)[:10]}
 
-    line("all five categories", found)
-    for half, name in zip(halves([r["q"] for r in found]), ("tune", "held")):
-        ids = {q["id"] for q in half}
-        line(name, [r for r in found if r["q"]["id"] in ids])
+    return [one(q) for q in asked]
+
+
+def put(table, column, found):
+    def part(name, found):
+        sessions, turns = (lambda r: r["q"]["evidence_session_ids"]), (lambda r: r["q"]["evidence_uuids"])
+        for k in (3, 10):
+            table.put(f"LoCoMo, {name}: session R@{k}", column, figure([recall(sessions(r), r["sessions"], k) for r in found]))
+        for k in (5, 10):
+            table.put(f"LoCoMo, {name}: turn R@{k}", column, figure([recall(turns(r), r["turns"], k) for r in found]))
+
+    part("all five categories", found)
     for category in sorted({r["q"]["category_name"] for r in found}):
-        line(category, [r for r in found if r["q"]["category_name"] == category])
+        part(category, [r for r in found if r["q"]["category_name"] == category])
