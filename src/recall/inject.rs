@@ -36,7 +36,7 @@ pub enum Moment {
         /// What is run.
         command: Option<String>,
     },
-    /// A tool failed, or is about to look something up: one short entry, at twice the threshold.
+    /// A tool failed, or is about to look something up: one short entry, at bar the threshold.
     Call {
         /// What is asked by.
         pieces: Vec<Piece>,
@@ -177,6 +177,9 @@ fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<String>, RecallErr
     Ok(say(ask, &mut shown, &blocks))
 }
 
+/// A call names much that is said often: what is told of it has to cover so much more of it than of a prompt.
+const AT_TOOLS: f64 = 1.8;
+
 fn of<'a>(ask: &'a Inject, kind: &'a str) -> launch::Of<'a> {
     launch::Of { session: ask.session, kind, prompt: ask.prompt }
 }
@@ -190,7 +193,7 @@ fn blocks(
 ) -> Result<Vec<Block>, RecallError> {
     let threshold = ask.settings.recall_threshold();
     let parts = Parts::without(&ask.settings.recall_without());
-    let twice = (2.0 * threshold).min(1.0);
+    let bar = (AT_TOOLS * threshold).min(1.0);
     // What the session did itself is in its context, until that is compacted.
     let but = (!shown.is_compacted()).then_some(ask.session);
     let whose = Whose { project: ask.project, but };
@@ -216,18 +219,18 @@ fn blocks(
                 let block = render::short(&entry.header, &entry.session, &lines, ENTRY_CHARS)?;
                 Some(of_call(ask, block, &entry.session))
             };
-            let found = find(pieces, twice, *least)?;
+            let found = find(pieces, bar, *least)?;
             let mut blocks: Vec<Block> = found.iter().filter_map(short).collect();
             if *least > 1 && blocks.is_empty() {
                 let query = analyse_weighted(reader, pieces, parts)?;
                 if is_enough(reader, &query, pieces, *least) {
-                    let printed = history::of_output(reader, whose, &query, twice, ENTRY_CHARS, deadline)?;
+                    let printed = history::of_output(reader, whose, &query, bar, ENTRY_CHARS, deadline)?;
                     blocks.extend(printed.map(|(block, session)| of_call(ask, block, &session)));
                 }
                 // A command and its error stand in two records; how its turn ended holds both.
                 if blocks.is_empty() && query.is_useful() {
                     let asked = (&query, None);
-                    let failed = history::of_command(reader, whose, asked, twice, ENTRY_CHARS, deadline)?;
+                    let failed = history::of_command(reader, whose, asked, bar, ENTRY_CHARS, deadline)?;
                     blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));
                 }
             }
@@ -239,7 +242,7 @@ fn blocks(
                 let command = history::as_kept(command);
                 let query = analyse(reader, &command, parts)?;
                 let asked = (&query, Some(command.as_str()));
-                let failed = history::of_command(reader, whose, asked, twice, ENTRY_CHARS, deadline)?;
+                let failed = history::of_command(reader, whose, asked, bar, ENTRY_CHARS, deadline)?;
                 blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));
             }
             for names in files.iter().take(MAX_FILES) {

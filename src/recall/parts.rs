@@ -22,6 +22,8 @@ pub(super) enum Part {
     Age,
     /// The last word of a turn says what came of it.
     Closing,
+    /// Where tools worked, the first word of a turn asks for what the last one says.
+    Work,
     /// What only announces the next step answers nothing.
     Narration,
     /// Short forms of the trade stand for long ones.
@@ -65,6 +67,7 @@ mod tests {
             (Part::Dates, "dates"),
             (Part::Age, "age"),
             (Part::Closing, "closing"),
+            (Part::Work, "work"),
             (Part::Narration, "narration"),
             (Part::Synonyms, "synonyms"),
         ];

@@ -45,6 +45,8 @@ pub(super) struct Ranked {
     pub mask: u16,
     /// The same in what was said, without tool text.
     pub said: u16,
+    /// By what its place in the turn multiplies all that counts for it.
+    pub place: f64,
 }
 
 /// What the terms of a query give to one document.
@@ -176,7 +178,7 @@ impl<'a> Ranker<'a> {
     /// A scored document.
     pub(super) fn ranked(&self, at: DocAddress, cell: &Cell) -> Ranked {
         let more = 1.0 + self.parts.weight(Part::Coverage, COVERAGE) * self.query.coverage(cell.said);
-        Ranked { at, score: cell.sum * more, near: 0.0, mask: cell.mask, said: cell.said }
+        Ranked { at, score: cell.sum * more, near: 0.0, mask: cell.mask, said: cell.said, place: 1.0 }
     }
 
     /// Scores these documents of a segment, in their order; adds up how often each term was said in them.

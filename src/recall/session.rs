@@ -24,6 +24,8 @@ const WHOLE: f64 = 0.4;
 const DATE: f64 = 1.0;
 /// The last word of a turn says what came of it.
 const CLOSING: f64 = 1.2;
+/// What all counts that speaks for the first and for the last word of a turn in which tools worked: the one asks for what the other says.
+const WORK: (f64, f64) = (0.8, 1.1);
 
 /// What a session has to say.
 #[derive(Debug, Clone, Default)]
@@ -125,6 +127,7 @@ fn gather(ranker: &Ranker, places: &[Place], told: &mut Told) {
     let query = ranker.query;
     // Tools speak between the turns; the conversation goes on over them.
     let turns: Vec<&Place> = places.iter().filter(|place| !place.silent).collect();
+    let works = works(places);
     let scores: Vec<Ranked> = turns.iter().map(|place| ranker.ranked(place.at, &place.cell)).collect();
     for (at, (place, ranked)) in turns.iter().zip(&scores).enumerate() {
         let from = at.saturating_sub(REACH);
@@ -140,10 +143,15 @@ fn gather(ranker: &Ranker, places: &[Place], told: &mut Told) {
         }
         let closes = !place.by_user && turns.get(at + 1).is_none_or(|next| next.by_user);
         let more = if closes && ranker.parts.has(Part::Closing) { CLOSING } else { 1.0 };
+        let place = match works.get(at) {
+            Some(true) if ranker.parts.has(Part::Work) && place.by_user => WORK.0,
+            Some(true) if ranker.parts.has(Part::Work) && closes => WORK.1,
+            _ => 1.0,
+        };
         let record = query.covered(ranked.said, ranked.mask);
         told.record = told.record.max(record);
         told.window = told.window.max(record + NEIGHBOUR * query.coverage(beside & !ranked.said));
-        told.ranked.push(Ranked { near, score: ranked.score * more, ..*ranked });
+        told.ranked.push(Ranked { near, score: ranked.score * more, place, ..*ranked });
     }
     for place in places.iter().filter(|place| place.silent && place.cell.mask != 0) {
         let ranked = ranker.ranked(place.at, &place.cell);
@@ -151,6 +159,16 @@ fn gather(ranker: &Ranker, places: &[Place], told: &mut Told) {
         told.ranked.push(ranked);
     }
     told.window = told.window.max(told.record).min(1.0);
+}
+
+/// Of each place where somebody speaks, whether tools work in its turn: behind the first word, before the last.
+fn works(places: &[Place]) -> Vec<bool> {
+    let mut all = Vec::new();
+    for turn in places.chunk_by(|_, next| next.silent || !next.by_user) {
+        let works = turn.iter().any(|place| place.silent);
+        all.extend(turn.iter().filter(|place| !place.silent).map(|_| works));
+    }
+    all
 }
 
 /// The best of everything that was found: scores are shares of it.
@@ -189,7 +207,7 @@ impl Scale {
             self.parts.weight(Part::Neighbours, NEAR) * Self::share(ranked.near, self.near)
                 + self.parts.weight(Part::Session, WHOLE) * self.whole(told)
         });
-        Self::share(ranked.score, self.record) + around
+        (Self::share(ranked.score, self.record) + around) * ranked.place
     }
 
     /// Of a session among sessions.

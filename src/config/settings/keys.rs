@@ -38,7 +38,7 @@ pub(super) enum Adds {
 
 /// The parts of the ranking that can be left out (`recall.without`).
 pub const RANKING_PARTS: &[&str] =
-    &["neighbours", "session", "coverage", "dates", "age", "closing", "narration", "synonyms"];
+    &["neighbours", "session", "coverage", "dates", "age", "closing", "work", "narration", "synonyms"];
 
 pub(super) struct Key {
     pub name: &'static str,
@@ -127,7 +127,7 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Float { min: 0.0, max: 1.0 },
         project: true,
         help: "share of the query's weight that a session must cover, or nothing of it is injected",
-        default: || 0.45.into(),
+        default: || 0.5.into(),
     },
     Key {
         name: "recall.without",
