@@ -27,7 +27,7 @@ enum View {
     Records,
     /// One a session: what recall routes by
     Segments,
-    /// Documents of kind claim; this version draws none
+    /// What user and assistant stated, with its status and what stands against it
     Claims,
     /// One a transcript: what became of its lines
     Lines,
@@ -49,6 +49,23 @@ struct SourceDocument<'a> {
     sessions: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Claim<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: crate::store::Kind,
+    subject: &'a str,
+    value: Option<&'a str>,
+    status: Option<&'a str>,
+    evidence: &'a [String],
+    related: &'a [crate::store::Related],
+    speaker: &'a str,
+    session: &'a str,
+    project: &'a str,
+    time: Option<&'a str>,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -94,7 +111,14 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
                 ]
             }))
         })?,
-        view => store.each_document((view == View::Claims).then_some("claim"), |document| {
+        View::Claims => store.each_document(Some("claim"), |document| {
+            let Some(claim) = claim(&document) else { return true };
+            put(line(args.json, &claim, || {
+                let status = claim.status.unwrap_or("-");
+                vec![claim.id.to_owned(), format!("{status:<10}"), output::headline(claim.text, 200)]
+            }))
+        })?,
+        view => store.each_document(None, |document| {
             let row = source(&document, view != View::SourceDocuments);
             put(line(args.json, &row, || {
                 let time = row.time.unwrap_or("-").to_owned();
@@ -132,6 +156,24 @@ fn source(document: &Document, with_text: bool) -> SourceDocument<'_> {
         sessions: &document.sessions,
         text: with_text.then(|| document.text()),
     }
+}
+
+fn claim(document: &Document) -> Option<Claim<'_>> {
+    let (row, stated) = (&document.row, document.stated.as_ref()?);
+    Some(Claim {
+        id: &row.id,
+        kind: stated.kind,
+        subject: &stated.subject,
+        value: stated.value.as_deref(),
+        status: row.status.as_deref(),
+        evidence: &stated.evidence,
+        related: &stated.related,
+        speaker: &stated.speaker,
+        session: &row.session,
+        project: &row.project,
+        time: row.time.as_deref(),
+        text: &stated.text,
+    })
 }
 
 fn segment(store: &Reader, document: &Document) -> Segment {

@@ -29,6 +29,9 @@ struct Shown<'a> {
     files: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     fields: Option<&'a crate::store::Fields>,
+    /// Of a claim: subject, value, evidence, and how others stand to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    header: Option<&'a crate::store::Stated>,
     text: &'a str,
     links: &'a [String],
     revisions: &'a [String],
@@ -68,6 +71,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             sessions: &document.sessions,
             files: &document.files,
             fields: document.fields.as_ref(),
+            header: document.stated.as_ref(),
             text: &text,
             links: &links,
             revisions: &revisions,
@@ -97,6 +101,14 @@ fn print(document: &Document, text: &str, links: &[String], revisions: &[String]
     line("command", document.command.as_deref().unwrap_or_default());
     line("files", &document.files.join(", "));
     line("status", row.status.as_deref().unwrap_or_default());
+    if let Some(stated) = &document.stated {
+        line("subject", &stated.subject);
+        line("value", stated.value.as_deref().unwrap_or_default());
+        for other in &stated.related {
+            let (id, relation) = (other.id.get(..12).unwrap_or(&other.id), other.relation.replace('_', " "));
+            line("related", &format!("{relation} {id} of {}: {}", output::when(Some(&other.time)), other.text));
+        }
+    }
     if !links.is_empty() {
         let shown: Vec<&str> = links.iter().take(8).map(|l| l.get(..12).unwrap_or(l)).collect();
         let more = if links.len() > 8 { format!(" and {} more", links.len() - 8) } else { String::new() };

@@ -17,6 +17,7 @@ mod clean;
 mod commands;
 mod figures;
 mod gate;
+mod indexed;
 mod intake;
 mod load;
 mod lock;

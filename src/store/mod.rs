@@ -30,6 +30,7 @@ mod schema;
 mod select;
 mod sessions;
 mod standing;
+mod stated;
 mod titles;
 mod transcripts;
 
@@ -38,6 +39,7 @@ pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
 pub use cursors::{Behind, FileRow, FileState};
 pub use damage::{Check, Look, check, is_unclean, look, refuse_newer, set_aside};
 pub use derive::Terms;
+pub use derive::claims::statement::Kind;
 pub use documents::{Change, Observation};
 pub use erase::{Doomed, Gone};
 pub use known::KnownFiles;
@@ -52,6 +54,7 @@ pub use retain::Expired;
 pub use salvage::Salvage;
 pub use select::{Criteria, Selection};
 pub use sessions::{Claim, Claimant, Dated, ProjectRow, SessionFacts};
+pub use stated::{Related, Stated};
 pub use standing::{LostRange, Standing, Wait};
 pub use transcripts::{transcripts, transcripts_beating, transcripts_beside};
 

@@ -6,7 +6,7 @@ use super::damage::{Look, look};
 use super::migrate::VERSION;
 use super::packs::{Packs, Place};
 use super::profile::stored_profile;
-use super::{Behind, StoreError};
+use super::{Behind, Stated, StoreError};
 use crate::config::Home;
 use crate::ledger;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
@@ -36,6 +36,8 @@ pub struct Document {
     pub blocks: Vec<Block>,
     /// Its fields; `None` for an observation.
     pub fields: Option<Fields>,
+    /// Kind `claim` only.
+    pub stated: Option<Stated>,
     /// False for what recall does not score.
     pub scored: bool,
     /// Slash command.
@@ -67,9 +69,10 @@ impl Document {
 
     /// All text of it, as a person reads it.
     pub fn text(&self) -> String {
-        match &self.fields {
-            Some(fields) => fields.text(),
-            None => self.blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
+        match (&self.fields, &self.stated) {
+            (Some(fields), _) => fields.text(),
+            (None, Some(stated)) => stated.text.clone(),
+            (None, None) => self.blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
         }
     }
 }
@@ -411,7 +414,8 @@ impl Reader {
     fn whole(&self, row: &Row<'_>) -> Result<Document, StoreError> {
         let column = |i: usize| ROW_WIDTH + i;
         let (n, session): (i64, i64) = (row.get(column(0))?, row.get(column(1))?);
-        let shown = document_row(row)?;
+        let mut shown = document_row(row)?;
+        let mut stated = None;
         let observation = shown.kind == "observation";
         let is_note = shown.kind == "note";
         let (blocks, beside, fields) = if observation || is_note {
@@ -419,6 +423,11 @@ impl Reader {
                 whole_of(&self.packs.body(&self.connection, Place::read(row, column(9))?)?)?;
             self.put_outputs(n, &mut blocks)?;
             (blocks, beside, None)
+        } else if shown.kind == "claim" {
+            let claim = Stated::read(row.get(column(7))?, row.get(column(8))?)?;
+            (shown.speaker, shown.record) = (claim.speaker.clone(), claim.evidence.first().cloned());
+            stated = Some(claim);
+            (Vec::new(), Beside::default(), None)
         } else {
             (
                 Vec::new(),
@@ -454,6 +463,7 @@ impl Reader {
             parent: beside.parent.map(Into::into),
             blocks,
             fields,
+            stated,
             scored: row.get(column(3))?,
             command: row.get(column(4))?,
             args: beside.args.map(Into::into),

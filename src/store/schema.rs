@@ -155,4 +155,21 @@ INSERT INTO meta VALUES ('ledger', 0), ('rules', 0), ('retained', 0);
 CREATE TABLE pinned (document INTEGER PRIMARY KEY);
 -- Notes of a project; and the newest of all.
 CREATE INDEX documents_notes ON documents (session, time_ms) WHERE kind = 6;
+-- What user and assistant stated: see `derive::claims`, also for what refutes a claim and is none. By `term` those are found that share one.
+CREATE TABLE claims (
+  n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, turn BLOB NOT NULL, observation INTEGER NOT NULL, session INTEGER NOT NULL,
+  project TEXT NOT NULL, time_ms INTEGER NOT NULL, key TEXT NOT NULL, stated TEXT NOT NULL
+);
+CREATE INDEX claims_turn ON claims (turn);
+CREATE INDEX claims_observation ON claims (observation);
+CREATE INDEX claims_session ON claims (session);
+CREATE TABLE claim_terms (term INTEGER NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (term, claim)) WITHOUT ROWID;
+CREATE TABLE claim_relations (
+  earlier INTEGER NOT NULL, later INTEGER NOT NULL, how INTEGER NOT NULL, PRIMARY KEY (earlier, later)
+) WITHOUT ROWID;
+CREATE INDEX claim_relations_later ON claim_relations (later);
+-- Turns that were stored before there were claims.
+INSERT OR IGNORE INTO dirty (session, part, item)
+  SELECT session, 'turn', CAST(document AS TEXT) FROM links WHERE is_prompt = 1 AND agent = 0
+  UNION SELECT DISTINCT session, 'turn', '0' FROM links;
 ";

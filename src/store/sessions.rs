@@ -201,6 +201,9 @@ impl Write<'_> {
             "UPDATE sessions SET project = ?2, claim = ?3, claim_ms = ?4, claim_directory = ?5 WHERE n = ?1",
             params![session, project.id, claim.by as i64, claim.ms, claim.directory],
         )?;
+        if was != project.id {
+            self.reclaim(session)?;
+        }
         if was.is_empty() || was == project.id {
             return Ok(());
         }

@@ -4,12 +4,14 @@
 //! |---|---|---|
 //! | turn | `t-` hash of its prompt | the main line from one prompt to the next: one outcome |
 //! | agent | `a-` hash of session and agent | a subagent's run: one outcome in its parent's session |
+//! | claim | `k-` hash of turn, record and sentence | what user and assistant stated in a turn, compared over the project |
 //! | checkpoint | `c-` hash of session and boundary | the turns before a compaction boundary |
 //! | session | `s-`, `p-` hash of session | the session's summary, and its profile |
 //!
 //! `dirty` names what is behind; a transaction that adds observations marks, a later one derives and clears. A process that dies in
 //! between leaves the marks, and the next drainer begins with them.
 
+pub(super) mod claims;
 mod extract;
 mod outcome;
 mod summary;
@@ -52,10 +54,18 @@ impl Write<'_> {
         for session in self.sessions_behind()? {
             self.mark_rewound(session)?;
         }
+        let mut turns = Vec::new();
         for (session, part, item) in self.behind()? {
             let derived = match part.as_str() {
-                "turn" => outcome::turn(self, session, &item)?,
-                "agent" => outcome::agent(self, session, &item)?,
+                "turn" => {
+                    let (derived, turn, drawn) = outcome::turn(self, session, &item, terms)?;
+                    if let Some(turn) = turn {
+                        let owner = derived.as_ref().map_or(session, |d| d.session);
+                        turns.push((turn, owner, drawn));
+                    }
+                    derived
+                }
+                "agent" => outcome::agent(self, session, &item, terms)?,
                 "title" => {
                     self.name_by_summary(session)?;
                     continue;
@@ -70,6 +80,9 @@ impl Write<'_> {
                 for session in &derived.sessions {
                     self.dirty(*session, "session", "")?;
                 }
+            }
+            for (turn, owner, drawn) in turns.drain(..) {
+                self.claim(&turn, owner, &drawn)?;
             }
         }
         // Sessions and checkpoints rest on turns, so they come after them.
@@ -88,6 +101,7 @@ impl Write<'_> {
             let derived = summary::profile(self, session, &turns)?;
             changed += u64::from(self.put(&derived, &profile)?);
         }
+        changed += self.restate_claims()?;
         self.transaction.execute("DELETE FROM dirty", [])?;
         Ok(changed)
     }
@@ -100,14 +114,14 @@ impl Write<'_> {
     fn behind(&self) -> Result<Vec<(i64, String, String)>, StoreError> {
         let mut query = self
             .transaction
-            .prepare_cached("SELECT session, part, item FROM dirty ORDER BY session, part, item")?;
+            .prepare_cached("SELECT session, part, item FROM dirty WHERE session <> 0 ORDER BY session, part, item")?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     fn sessions_behind(&self) -> Result<Vec<i64>, StoreError> {
         let mut query =
-            self.transaction.prepare_cached("SELECT DISTINCT session FROM dirty ORDER BY session")?;
+            self.transaction.prepare_cached("SELECT DISTINCT session FROM dirty WHERE session <> 0 ORDER BY session")?;
         let rows = query.query_map([], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -116,6 +130,17 @@ impl Write<'_> {
     /// whether it changed.
     fn put(&mut self, derived: &Derived, beside: &str) -> Result<bool, StoreError> {
         let json = serde_json::to_vec(&derived.fields).map_err(|e| not_ours(&e))?;
+        self.put_body(derived, json, derived.fields.text().len(), beside)
+    }
+
+    /// The same for a body of another shape than six fields.
+    fn put_body(
+        &mut self,
+        derived: &Derived,
+        json: Vec<u8>,
+        text_bytes: usize,
+        beside: &str,
+    ) -> Result<bool, StoreError> {
         let mut sessions = derived.sessions.clone();
         sessions.sort_unstable();
         let listed: Vec<String> = sessions.iter().map(i64::to_string).collect();
@@ -139,7 +164,7 @@ impl Write<'_> {
         if known.as_ref().is_some_and(|(_, known)| *known == content) {
             return Ok(false);
         }
-        let bytes = position(derived.fields.text().len() as u64);
+        let bytes = position(text_bytes as u64);
         let (codec, body) = pack(json);
         let seq = self.next_seq();
         let n = match known {

@@ -1,8 +1,9 @@
 //! Outcomes: of a turn in the main line, and of a subagent's run.
 
+use super::claims::{Collector, Drawn};
 use super::extract::Builder;
-use super::{Derived, derived_id};
-use crate::store::body::{blocks_of, whole_of};
+use super::{Derived, Terms, derived_id};
+use crate::store::body::{Block, blocks_of, whole_of};
 use crate::store::compact::{self, Id};
 use crate::store::packs::Place as BodyPlace;
 use crate::store::{StoreError, Write};
@@ -16,7 +17,12 @@ type Place = (i64, i64);
 ///
 /// Its members are the union over all sessions that hold the prompt: a fork that copied the turn gives no second outcome. `None`
 /// when nothing lies before the first prompt; an outcome of it that was there is taken away.
-pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Option<Derived>, StoreError> {
+pub(super) fn turn(
+    write: &mut Write<'_>,
+    session: i64,
+    item: &str,
+    terms: Terms<'_>,
+) -> Result<(Option<Derived>, Option<String>, Vec<Drawn>), StoreError> {
     let prompt: i64 = item.parse().map_err(|_| StoreError::Body(format!("turn {item}")))?;
     let own = write.session_id(session)?;
     let (id, holders) = match prompt {
@@ -28,7 +34,7 @@ pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Op
                 .query_row([prompt], |row| row.get(0))
                 .optional()?;
             // It was forgotten, and its outcome with it.
-            let Some(id) = id else { return Ok(None) };
+            let Some(id) = id else { return Ok((None, None, Vec::new())) };
             (derived_id("t", &["turn", &id.text()]), holders(write, prompt)?)
         }
     };
@@ -37,27 +43,34 @@ pub(super) fn turn(write: &mut Write<'_>, session: i64, item: &str) -> Result<Op
     for (_, session, from) in &holders {
         let to = next_prompt(write, *session, *from)?;
         at_ms = at_ms.or(from.map(|(ms, _)| ms));
-        run.read(write, *session, 0, *from, to)?;
+        run.read(write, *session, 0, (*from, to), terms)?;
     }
     if run.members.is_empty() {
         write.take_away(&id)?;
-        return Ok(None);
+        return Ok((None, Some(id), Vec::new()));
     }
     // Holders are in the order of their ids: the first is the owner, whatever was read first.
     let owner = holders.first().map_or(session, |(_, session, _)| *session);
     let sessions = holders.iter().map(|(_, session, _)| *session).collect();
     let status = write.status_of(run.members.first())?;
-    Ok(Some(Derived { status, ..run.finish(id, owner, sessions, 0, at_ms) }))
+    let drawn = std::mem::take(&mut run.claims.drawn);
+    let derived = Derived { status, ..run.finish(id.clone(), owner, sessions, 0, at_ms) };
+    Ok((Some(derived), Some(id), drawn))
 }
 
 /// The outcome of a subagent's run, in its parent's session.
-pub(super) fn agent(write: &mut Write<'_>, session: i64, item: &str) -> Result<Option<Derived>, StoreError> {
+pub(super) fn agent(
+    write: &mut Write<'_>,
+    session: i64,
+    item: &str,
+    terms: Terms<'_>,
+) -> Result<Option<Derived>, StoreError> {
     let own = write.session_id(session)?;
     let agent: i64 = item.parse().map_err(|_| StoreError::Body(format!("run {item}")))?;
     let name: String =
         write.transaction.query_row("SELECT name FROM agents WHERE n = ?1", [agent], |row| row.get(0))?;
     let mut run = Run::default();
-    run.read(write, session, agent, None, None)?;
+    run.read(write, session, agent, (None, None), terms)?;
     let id = derived_id("a", &["agent", &own, &name]);
     // What a compaction's own agent says repeats the session: no outcome.
     if !run.scored {
@@ -94,6 +107,7 @@ struct Run {
     members: Vec<i64>,
     seen: HashSet<i64>,
     builder: Builder,
+    claims: Collector,
     newest: Option<(i64, Option<String>)>,
     /// Something in it is scored.
     scored: bool,
@@ -108,13 +122,13 @@ impl Run {
         write: &Write<'_>,
         session: i64,
         agent: i64,
-        from: Option<Place>,
-        to: Option<Place>,
+        (from, to): (Option<Place>, Option<Place>),
+        terms: Terms<'_>,
     ) -> Result<(), StoreError> {
         let (from_ms, from_at) = from.unwrap_or((i64::MIN, i64::MIN));
         let (to_ms, to_at) = to.unwrap_or((i64::MAX, i64::MAX));
         let mut query = write.transaction.prepare_cached(
-            "SELECT d.n, d.speaker, d.is_prompt, d.scored, d.time_ms, d.time, d.command, d.pack, d.start, d.length, l.at_ms
+            "SELECT d.n, d.speaker, d.is_prompt, d.scored, d.time_ms, d.time, d.command, d.pack, d.start, d.length, l.at_ms, d.status IS NULL
              FROM links l JOIN documents d ON d.n = l.document
              WHERE l.session = ?1 AND l.agent = ?2 AND (l.at_ms, l.at) >= (?3, ?4) AND (l.at_ms, l.at) < (?5, ?6)
              ORDER BY l.at_ms, l.at, d.id",
@@ -149,6 +163,14 @@ impl Run {
                 Some(_) => whole_of(&body).map(|(blocks, beside)| (blocks, beside.args))?,
             };
             let speaker = compact::speaker_name(row.get(1)?);
+            // What a model wrote to another one, a command's text, and what was taken back are no statements.
+            if agent == 0 && command.is_none() && row.get(11)? {
+                for block in &blocks {
+                    if let Block::Text { t } = block {
+                        self.claims.add(n, time_ms, speaker, t, terms);
+                    }
+                }
+            }
             self.builder.add(speaker, is_prompt, command.as_deref(), args.as_deref(), &blocks);
         }
         Ok(())

@@ -45,6 +45,7 @@ impl Write<'_> {
         for session in &sessions {
             self.take_away_what_rests(*session)?;
         }
+        self.unclaim_doomed()?;
         let ids: Vec<(Id, i64)> = {
             let mut query = self
                 .transaction
@@ -90,6 +91,7 @@ impl Write<'_> {
     pub(super) fn erase_session(&mut self, session: i64) -> Result<(), StoreError> {
         // What others make of the shared part may have been this session's.
         self.take_away_all_derived(session)?;
+        self.unclaim_session(session)?;
         let others = self.holes(&format!(
             "l.session <> {session} AND l.document IN (SELECT document FROM links WHERE session = {session})"
         ))?;

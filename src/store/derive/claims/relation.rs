@@ -1,0 +1,212 @@
+//! How two claims of a project stand to each other: a pure function of the two.
+//!
+//! Different wordings of one subject meet when they share enough of the words that say what they are about, or, where the later one says
+//! that something has changed, of the words around them. When in doubt, they have nothing to do with each other.
+
+use super::cues::{APART, CHANGE, PLAIN, VALUE};
+use super::statement::Kind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// What the comparison knows of a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::store) struct Key {
+    pub kind: Kind,
+    pub by_user: bool,
+    /// It says that something has changed.
+    pub change: bool,
+    /// The terms of its sentence, without those of its value.
+    pub about: BTreeSet<String>,
+    /// The terms of its value.
+    pub value: BTreeSet<String>,
+    /// The terms of the turn around it.
+    pub around: BTreeSet<String>,
+    /// Words by which it is told from a near one: see [`APART`].
+    pub apart: BTreeSet<String>,
+}
+
+/// How an earlier claim stands to a later one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Relation {
+    /// The later one says the same.
+    Same,
+    /// The later one takes its place.
+    Superseded,
+    /// They disagree, and nothing says which holds.
+    Conflict,
+}
+
+/// Terms around a claim; more dilute it.
+const AROUND: usize = 80;
+/// Share of the lesser subject's weight that makes two subjects one.
+const ONE_SUBJECT: f64 = 0.45;
+/// The same where the later one says that something has changed.
+const CHANGED: f64 = 0.3;
+/// Share of all their words that makes two claims say the same.
+const SAME: f64 = 0.57;
+/// The same where the later one names the value of the earlier one.
+const NAMED: f64 = 0.2;
+/// Share of the lesser surroundings, and their number, that make two matters one where the later one says that something changed.
+const ONE_MATTER: (f64, usize) = (0.2, 5);
+
+static PLAIN_WORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| PLAIN.split_whitespace().collect());
+
+/// Makes the key of a claim. `terms` is the analysis of the index.
+pub(in crate::store) fn key(
+    statement: &super::statement::Statement,
+    by_user: bool,
+    around: &str,
+    terms: &mut dyn FnMut(&str, &mut dyn FnMut(String)),
+) -> Key {
+    let mut set = |text: &str| {
+        let mut all = BTreeSet::new();
+        terms(text, &mut |term| {
+            all.insert(term);
+        });
+        all
+    };
+    let value = set(&hard(statement));
+    let mut about = set(&statement.text);
+    about.retain(|term| !value.contains(term));
+    if about.is_empty() {
+        about = set(&statement.subject);
+    }
+    let lower = statement.text.to_lowercase();
+    let words: BTreeSet<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '+').collect();
+    let apart = APART.iter().flat_map(|group| group.iter()).filter(|w| words.contains(**w));
+    Key {
+        kind: statement.kind,
+        by_user,
+        change: CHANGE.as_ref().is_some_and(|regex| regex.is_match(&lower)),
+        about,
+        value,
+        around: set(around).into_iter().filter(|t| weight(t) >= 1.0).take(AROUND).collect(),
+        apart: apart.map(|w| (*w).to_owned()).collect(),
+    }
+}
+
+/// What a term tells of the matter: a plain word little, a number less than a name.
+pub(in crate::store) fn weight(term: &str) -> f64 {
+    if PLAIN_WORDS.contains(term) {
+        0.2
+    } else if term.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        0.3
+    } else if term.bytes().any(|b| b"_./:-".contains(&b)) {
+        1.5
+    } else {
+        1.0
+    }
+}
+
+/// What of a value can be compared: code, names of files, numbers with their units; else its first words.
+fn hard(statement: &super::statement::Statement) -> String {
+    let value = statement.value.as_deref().unwrap_or_default();
+    let lower = value.to_lowercase();
+    let found: Vec<&str> = HARD.as_ref().into_iter().flat_map(|r| r.find_iter(&lower)).map(|m| m.as_str()).collect();
+    match found.first() {
+        Some(first) => (*first).to_owned(),
+        None => {
+            let end = value.find([',', ';', ':']).unwrap_or(value.len());
+            let words = value.get(..end).unwrap_or_default().split_whitespace();
+            words.take_while(|w| !matches!(*w, "as" | "for" | "so" | "because" | "see" | "with")).take(6).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+static HARD: LazyLock<Option<regex::Regex>> = LazyLock::new(|| regex::Regex::new(VALUE).ok());
+
+fn mass<'a>(terms: impl Iterator<Item = &'a String>) -> f64 {
+    // A file that a value was read from is not what it is about.
+    terms.filter(|t| !t.contains('.')).map(|t| weight(t)).sum()
+}
+
+/// The terms by which a claim is found again: those of its subject that say something, and those around it.
+pub(in crate::store) fn handles(key: &Key) -> BTreeSet<&str> {
+    // Only one that tells of a change is met by what lies around it.
+    let around = key.around.iter().filter(|_| key.change);
+    key.about.iter().chain(around).chain(&key.value).filter(|t| weight(t) >= 1.0).map(String::as_str).collect()
+}
+
+/// How `earlier` stands to `later`; `None`: they have nothing to do with each other. `one_session`: both were said there.
+pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) -> Option<Relation> {
+    if earlier.kind == Kind::Refuted || are_apart(earlier, later) {
+        return None;
+    }
+    let shared = mass(earlier.about.intersection(&later.about));
+    let share = shared / mass(earlier.about.iter()).min(mass(later.about.iter())).max(1.0);
+    let subject = shared >= 1.0 && share >= if later.change { CHANGED } else { ONE_SUBJECT };
+    if later.kind == Kind::Refuted {
+        let all: BTreeSet<&String> = earlier.about.iter().chain(&earlier.value).collect();
+        let met = mass(later.about.iter().filter(|t| all.contains(t)));
+        return (one_session && met >= 1.0 && earlier.kind != Kind::Preference).then_some(Relation::Superseded);
+    }
+    let told: f64 = mass(earlier.value.iter().filter(|t| later.value.contains(*t)));
+    let whole = mass(earlier.value.iter()).min(mass(later.value.iter()));
+    // Numbers are equal or not.
+    let numbers = |key: &Key| -> BTreeSet<String> {
+        key.value.iter().filter(|t| t.bytes().any(|b| b.is_ascii_digit())).cloned().collect()
+    };
+    let (one, other) = (numbers(earlier), numbers(later));
+    let numbers_differ = !one.is_empty() && !other.is_empty() && one.is_disjoint(&other);
+    let same_value = whole > 0.0 && told / whole >= 0.6 && !numbers_differ;
+    let pref = |key: &Key| key.kind == Kind::Preference;
+    if pref(earlier) != pref(later) && !(later.change && earlier.by_user) {
+        return None;
+    }
+    let cause = |key: &Key| key.kind == Kind::RootCause;
+    if cause(earlier) != cause(later) {
+        return None;
+    }
+    let all = |key: &Key| -> BTreeSet<String> { key.about.union(&key.value).cloned().collect() };
+    let (first, second) = (all(earlier), all(later));
+    let like = mass(first.intersection(&second));
+    let alike = like >= 1.9 && like / mass(first.iter()).min(mass(second.iter())).max(1.0) >= SAME;
+    if alike && !numbers_differ && !later.change && earlier.kind == later.kind {
+        return Some(Relation::Same);
+    }
+    if same_value && (subject || share >= 0.3) && earlier.kind == later.kind {
+        return Some(Relation::Same);
+    }
+    // It names what was, and says that it is so no more.
+    let telling = |t: &&String| weight(t) >= 1.0 || t.bytes().any(|b| b.is_ascii_digit());
+    let named = earlier.value.iter().filter(telling).any(|t| later.about.contains(t) || later.value.contains(t));
+    let named = named && later.change && share >= NAMED && shared >= 0.9;
+    // All of what was is named, and it is no single word.
+    let whole_named = later.change && mass(earlier.value.iter()) >= 2.0 && earlier.value.iter().all(|t| second.contains(t));
+    let named = named || whole_named;
+    let takes_over = later.change || later.by_user;
+    if subject || named {
+        if takes_over || matches!(later.kind, Kind::Removal | Kind::Rename) {
+            return Some(Relation::Superseded);
+        }
+        if cause(later) {
+            return Some(if same_value { Relation::Same } else { Relation::Superseded }).filter(|_| one_session);
+        }
+        let plain = |key: &Key| !key.by_user && key.kind == Kind::Value;
+        if plain(earlier) && plain(later) && whole > 0.0 {
+            return Some(Relation::Conflict);
+        }
+        return None;
+    }
+    if cause(later) || one_session {
+        return None;
+    }
+    let met = earlier.around.intersection(&later.around).count();
+    let least = earlier.around.len().min(later.around.len()).max(1);
+    let near = met as f64 / least as f64;
+    let firm = matches!(later.kind, Kind::Decision | Kind::Value | Kind::Preference | Kind::Removal);
+    let kinds = matches!(earlier.kind, Kind::Decision | Kind::Value | Kind::Preference);
+    (later.change && firm && kinds && met >= ONE_MATTER.1 && near >= ONE_MATTER.0).then_some(Relation::Superseded)
+}
+
+/// Each names another one of a group of which both name one.
+fn are_apart(a: &Key, b: &Key) -> bool {
+    APART.iter().any(|group| {
+        let of = |key: &Key| -> BTreeSet<&str> {
+            group.iter().copied().filter(|w| key.apart.contains(*w)).collect()
+        };
+        let (a, b) = (of(a), of(b));
+        !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
+    })
+}

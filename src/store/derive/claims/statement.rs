@@ -1,0 +1,139 @@
+//! What a text states: a pure function of the text and who says it, a sentence at a time.
+//!
+//! A question, a guess, an offer, a step that is told, and quoted code state nothing: when in doubt, none.
+
+use super::cues::{self, PATTERNS, Who};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// What kind of claim a statement makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// What was chosen.
+    Decision,
+    /// What holds: a port, a version, a limit, a name, a path, a command.
+    Value,
+    /// How a person wants things done.
+    Preference,
+    /// Why something went wrong.
+    RootCause,
+    /// What has another name or place.
+    Rename,
+    /// What is there no more.
+    Removal,
+    /// No claim, but the end of one: what was thought is not so.
+    Refuted,
+}
+
+/// One statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::store) struct Statement {
+    pub kind: Kind,
+    pub subject: String,
+    pub value: Option<String>,
+    /// The sentence, at most [`SENTENCE_CHARS`].
+    pub text: String,
+}
+
+const SENTENCE_CHARS: usize = 400;
+/// Of one text, at most so many: more is a report, not what a person will be asked about.
+const MOST: usize = 12;
+
+static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::UNSURE).ok());
+static MEASURED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::MEASURED).ok());
+static NO_RULE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::NO_RULE).ok());
+static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("(?:^|[\\s(:])[\"“][^\\s\"”][^\"”]*(?: [^\"”]*){3,}[\"”]").ok());
+
+fn holds(regex: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    regex.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+/// Draws the statements of a text. `by_user`: a person said it, otherwise the assistant.
+pub(in crate::store) fn statements(text: &str, by_user: bool) -> Vec<Statement> {
+    let mut found: Vec<Statement> = Vec::new();
+    for sentence in sentences(text) {
+        if found.len() >= MOST {
+            break;
+        }
+        if let Some(statement) = statement(sentence, by_user)
+            && !found.iter().any(|known| known.text == statement.text)
+        {
+            found.push(statement);
+        }
+    }
+    found
+}
+
+fn statement(sentence: &str, by_user: bool) -> Option<Statement> {
+    // What follows a colon may be plain where what leads up to it is not.
+    stated(sentence, by_user).or_else(|| stated(sentence.split_once(": ")?.1, by_user))
+}
+
+fn stated(sentence: &str, by_user: bool) -> Option<Statement> {
+    let lower = sentence.to_ascii_lowercase();
+    if !(12..=SENTENCE_CHARS).contains(&sentence.len()) {
+        return None;
+    }
+    // What one can say now, one knows.
+    let unsure = holds(&UNSURE, &lower.replace("i can now", "now")) || quotes(&lower);
+    for (kind, who, regex) in PATTERNS.iter() {
+        if *who == Who::User && !by_user {
+            continue;
+        }
+        let refused = match kind {
+            Kind::Preference => holds(&NO_RULE, &lower),
+            Kind::Refuted => false,
+            Kind::Value => unsure || holds(&MEASURED, &lower),
+            _ => unsure,
+        };
+        if refused {
+            continue;
+        }
+        let Some(parts) = regex.captures(&lower) else { continue };
+        // Lowering ASCII letters moves no byte.
+        let part = |name: &str| parts.name(name).and_then(|m| sentence.get(m.range())).map(plain);
+        let subject = part("s").filter(|s| s.len() > 2).unwrap_or_else(|| plain(sentence));
+        let value = part("v").or_else(|| part("w")).filter(|v| !v.is_empty());
+        return Some(Statement {
+            kind: *kind,
+            subject: cut(&subject, 120),
+            value: value.map(|v| cut(&v, 160)),
+            text: sentence.to_owned(),
+        });
+    }
+    None
+}
+
+/// Whole sentences of somebody else are told, not stated.
+fn quotes(lower: &str) -> bool {
+    holds(&QUOTED, lower)
+}
+
+fn plain(text: &str) -> String {
+    text.trim().trim_matches([',', ':', ';', '.', ' ', '*']).to_owned()
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}
+
+/// The sentences of a prose text: no code, no quotations, no tables, no headings.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    text.lines()
+        .filter(move |line| {
+            let line = line.trim_start();
+            if line.starts_with("```") {
+                fenced = !fenced;
+            }
+            !(fenced || line.starts_with(['>', '|', '#', '`']) && !line.starts_with('`'))
+                && !line.starts_with("```")
+        })
+        .flat_map(|line| line.split_inclusive(". "))
+        .flat_map(|line| line.split_inclusive("! "))
+        .flat_map(|line| line.split_inclusive("? "))
+        .map(|s| s.trim().trim_start_matches(['-', '*', ' ']))
+        .filter(|s| !s.is_empty())
+}
