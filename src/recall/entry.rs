@@ -1,9 +1,11 @@
 //! One entry a session: what it was about, and the lines that answer.
 
 use super::ask::{Ask, Deadline, Hit, Line, RecallError};
+use super::claims;
 use super::excerpt;
 use super::newer::{self, Dated};
 use super::origin;
+use super::parts::Part;
 use super::query::Query;
 use super::rank::{Ranked, Ranker, round};
 use super::route::{Route, route};
@@ -116,7 +118,10 @@ pub(super) fn entries(
         // What a session was about is nothing that a tool or a page says.
         let said = top.iter().find(|doc| !origin::is_foreign(&doc.speaker));
         let header = about.unwrap_or_else(|| said.unwrap_or(&best).clone());
-        let lines = excerpt::lines_of(query, &top, &worth);
+        let mut lines = excerpt::lines_of(query, &top, &worth);
+        if ask.parts.has(Part::Claims) {
+            lines = claims::settle(reader, &session, lines)?;
+        }
         entries.push(Entry { session, header, best, top, lines, score, coverage, explain });
     }
     origin::settle(query, &mut entries);

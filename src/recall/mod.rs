@@ -17,6 +17,7 @@
 mod ask;
 mod block;
 mod brief;
+mod claims;
 mod clean;
 mod context;
 mod dates;

@@ -24,6 +24,8 @@ pub(super) enum Part {
     Closing,
     /// Where tools worked, the first word of a turn asks for what the last one says.
     Work,
+    /// What was replaced gives way to what is in force.
+    Claims,
     /// What only announces the next step answers nothing.
     Narration,
     /// Short forms of the trade stand for long ones.
@@ -68,6 +70,7 @@ mod tests {
             (Part::Age, "age"),
             (Part::Closing, "closing"),
             (Part::Work, "work"),
+            (Part::Claims, "claims"),
             (Part::Narration, "narration"),
             (Part::Synonyms, "synonyms"),
         ];

@@ -1,9 +1,11 @@
 //! Searching: by record over everything that the filters leave, by session through the routing that hooks use.
 
 use super::ask::{Answer, Ask, By, Deadline, RecallError};
+use super::claims;
 use super::context;
 use super::entry::{Entry, entries, hit};
 use super::excerpt;
+use super::parts::Part;
 use super::query::{Query, analyse};
 use super::rank::{Ranked, Ranker};
 use super::scope::{Docs, meet, postings};
@@ -75,6 +77,10 @@ fn by_record(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> 
             hit.explain = Some(ranker.explain(&ranked)?);
         }
         answer.hits.push(hit);
+    }
+    if ask.kind.is_none() && ask.status.is_none() && ask.parts.has(Part::Claims) {
+        claims::prefer(reader, &mut answer.hits)?;
+        answer.hits.truncate(ask.limit);
     }
     Ok(answer)
 }

@@ -14,6 +14,8 @@ pub struct Stated {
     pub subject: String,
     /// What it says of it.
     pub value: Option<String>,
+    /// Our id of the record that states it.
+    pub document: String,
     /// Uuids of the records that say it, its own first.
     pub evidence: Vec<String>,
     /// How other claims of the project stand to it, the newest first.

@@ -62,7 +62,7 @@ def drawn(binary, root, name, sets):
 def sentences(binary, root, file):
     rows = lines(file)
     name = "claims-" + os.path.basename(file).split(".")[0]
-    # Each in a project of its own kind of its own: sentences are judged one by one.
+    # Each in a session of its own: sentences are judged one by one.
     claims = drawn(binary, root, name, {"all": [(r["id"], r["speaker"], r["text"]) for r in rows]})
     by = {}
     for claim in claims:

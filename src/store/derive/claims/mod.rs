@@ -314,7 +314,8 @@ impl Write<'_> {
         }
         records.dedup();
         let speaker = if row.key.by_user { "user" } else { "assistant" };
-        let stated = Stated { kind, subject, value, evidence: records, related, speaker: speaker.to_owned(), text };
+        let document = self.document_id(observation)?;
+        let stated = Stated { kind, subject, value, document, evidence: records, related, speaker: speaker.to_owned(), text };
         let sessions: Vec<i64> = {
             let mut query = self.transaction.prepare_cached(
                 "SELECT ds.session FROM documents d JOIN document_sessions ds ON ds.document = d.n WHERE d.id = ?1 ORDER BY 1",
