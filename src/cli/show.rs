@@ -106,7 +106,10 @@ fn print(document: &Document, text: &str, links: &[String], revisions: &[String]
         line("value", stated.value.as_deref().unwrap_or_default());
         for other in &stated.related {
             let (id, relation) = (other.id.get(..12).unwrap_or(&other.id), other.relation.replace('_', " "));
-            line("related", &format!("{relation} {id} of {}: {}", output::when(Some(&other.time)), other.text));
+            line(
+                "related",
+                &format!("{relation} {id} of {}: {}", output::when(Some(&other.time)), other.text),
+            );
         }
     }
     if !links.is_empty() {

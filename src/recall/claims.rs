@@ -161,7 +161,8 @@ pub(super) fn settle(reader: &Reader, session: &str, lines: Vec<Line>) -> Result
 fn give_way(fallen: &[Sentence], lines: Vec<Line>) -> Vec<Line> {
     let mut out: Vec<Line> = Vec::new();
     for line in lines {
-        let mut met = fallen.iter().filter(|s| line.record.as_deref() == Some(&s.record) && says(&line.text, &s.text));
+        let mut met =
+            fallen.iter().filter(|s| line.record.as_deref() == Some(&s.record) && says(&line.text, &s.text));
         let of = |other: &Other, word: &str| Line {
             text: format!("{} [{word} {}]", other.text, other.day),
             record: Some(other.record.clone()).filter(|r| !r.is_empty()),
@@ -249,7 +250,10 @@ mod tests {
         assert_eq!(texts(give_way(&fallen(Fallen::Refuted), lines())), rest);
         assert_eq!(
             texts(give_way(&fallen(Fallen::Disputed(vec![other])), lines()))[..2],
-            ["The gateway listens on 8080. [disputed]", "The gateway listens on 9090 now. [against it, of 2026-06-01]"]
+            [
+                "The gateway listens on 8080. [disputed]",
+                "The gateway listens on 9090 now. [against it, of 2026-06-01]"
+            ]
         );
     }
 }

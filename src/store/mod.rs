@@ -54,8 +54,8 @@ pub use retain::Expired;
 pub use salvage::Salvage;
 pub use select::{Criteria, Selection};
 pub use sessions::{Claim, Claimant, Dated, ProjectRow, SessionFacts};
-pub use stated::{Related, Stated};
 pub use standing::{LostRange, Standing, Wait};
+pub use stated::{Related, Stated};
 pub use transcripts::{transcripts, transcripts_beating, transcripts_beside};
 
 use crate::config::Home;

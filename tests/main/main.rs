@@ -13,6 +13,7 @@
 )]
 
 mod brief;
+mod claims;
 mod cli;
 mod crash;
 mod demo;

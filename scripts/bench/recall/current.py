@@ -114,7 +114,7 @@ def rows(table, binary, root, folder, half):
     def one(number, pair_query):
         pair, query = pair_query
         project = memory.project(pair["project"])
-        found = [h["record"] for h in memory.search(query, "--limit", "20", "--project", project)]
+        found = [h["record"] for h in memory.search(query, "--limit", "20", "--project", project) if h["record"]]
         return pair, query, found, memory.prompt(query, pair["project"], 50_000 + number), rank(pair["project"], query)
 
     results = each(asked, one)

@@ -112,16 +112,17 @@ impl Write<'_> {
     }
 
     fn behind(&self) -> Result<Vec<(i64, String, String)>, StoreError> {
-        let mut query = self
-            .transaction
-            .prepare_cached("SELECT session, part, item FROM dirty WHERE session <> 0 ORDER BY session, part, item")?;
+        let mut query = self.transaction.prepare_cached(
+            "SELECT session, part, item FROM dirty WHERE session <> 0 ORDER BY session, part, item",
+        )?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     fn sessions_behind(&self) -> Result<Vec<i64>, StoreError> {
-        let mut query =
-            self.transaction.prepare_cached("SELECT DISTINCT session FROM dirty WHERE session <> 0 ORDER BY session")?;
+        let mut query = self
+            .transaction
+            .prepare_cached("SELECT DISTINCT session FROM dirty WHERE session <> 0 ORDER BY session")?;
         let rows = query.query_map([], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

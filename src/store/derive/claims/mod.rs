@@ -18,11 +18,11 @@ pub(in crate::store) mod statement;
 
 use super::{Derived, derived_id};
 use crate::clock::{self, Millis};
+use crate::id;
 use crate::store::body::{Fields, not_ours};
 use crate::store::compact::{self, Id};
 use crate::store::stated::{Related, Stated};
 use crate::store::{StoreError, Terms, Write};
-use crate::id;
 use relation::{Key, Relation};
 use rusqlite::{OptionalExtension, params};
 use statement::{Kind, Statement};
@@ -55,7 +55,14 @@ const NO_SESSION: i64 = 0;
 
 impl Collector {
     /// Takes what a record of the main line says.
-    pub(super) fn add(&mut self, observation: i64, time_ms: Option<i64>, speaker: &str, text: &str, terms: Terms<'_>) {
+    pub(super) fn add(
+        &mut self,
+        observation: i64,
+        time_ms: Option<i64>,
+        speaker: &str,
+        text: &str,
+        terms: Terms<'_>,
+    ) {
         let by_user = speaker == "user";
         if !by_user && speaker != "assistant" {
             return;
@@ -110,7 +117,16 @@ impl Write<'_> {
         }
         for (n, id, same) in self.claims_of(turn)? {
             let at = wanted.iter().position(|(wanted, claim, key, stated)| {
-                *wanted == id && same == (claim.observation, session, project.clone(), claim.time_ms, key.clone(), stated.clone())
+                *wanted == id
+                    && same
+                        == (
+                            claim.observation,
+                            session,
+                            project.clone(),
+                            claim.time_ms,
+                            key.clone(),
+                            stated.clone(),
+                        )
             });
             match at {
                 Some(at) => {
@@ -154,7 +170,10 @@ impl Write<'_> {
         Ok(query.query_row([n], |row| row.get::<_, Id>(0))?.text())
     }
 
-    fn claims_of(&self, turn: &str) -> Result<Vec<(i64, Id, (i64, i64, String, i64, String, String))>, StoreError> {
+    fn claims_of(
+        &self,
+        turn: &str,
+    ) -> Result<Vec<(i64, Id, (i64, i64, String, i64, String, String))>, StoreError> {
         let mut query = self.transaction.prepare_cached(
             "SELECT n, id, observation, session, project, time_ms, key, stated FROM claims WHERE turn = ?1 ORDER BY n",
         )?;
@@ -169,27 +188,33 @@ impl Write<'_> {
     fn relate(&mut self, project: &str, claim: &Row) -> Result<(), StoreError> {
         let mut near = BTreeSet::new();
         for term in relation::handles(&claim.key) {
-            let mut query = self.transaction.prepare_cached("SELECT claim FROM claim_terms WHERE term = ?1")?;
+            let mut query =
+                self.transaction.prepare_cached("SELECT claim FROM claim_terms WHERE term = ?1")?;
             let rows = query.query_map([handle(project, term)], |row| row.get::<_, i64>(0))?;
             for n in rows {
                 near.insert(n?);
             }
         }
         for n in near {
-            let Some(other) = (n != claim.n).then(|| self.claim_row(n)).transpose()?.flatten() else { continue };
+            let Some(other) = (n != claim.n).then(|| self.claim_row(n)).transpose()?.flatten() else {
+                continue;
+            };
             let (first, second) = if claim.is_before(&other) { (claim, &other) } else { (&other, claim) };
             let one_session = first.session == second.session;
             let Some(how) = relation::relation(&first.key, &second.key, one_session) else { continue };
             self.transaction
-                .prepare_cached("INSERT OR REPLACE INTO claim_relations (earlier, later, how) VALUES (?1, ?2, ?3)")?
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO claim_relations (earlier, later, how) VALUES (?1, ?2, ?3)",
+                )?
                 .execute(params![first.n, second.n, number(how, second.key.kind)])?;
         }
         Ok(())
     }
 
     fn claim_row(&self, n: i64) -> Result<Option<Row>, StoreError> {
-        let mut query =
-            self.transaction.prepare_cached("SELECT n, id, session, time_ms, key FROM claims WHERE n = ?1")?;
+        let mut query = self
+            .transaction
+            .prepare_cached("SELECT n, id, session, time_ms, key FROM claims WHERE n = ?1")?;
         let row = query.query_row([n], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, String>(4)?))
         });
@@ -239,10 +264,13 @@ impl Write<'_> {
     /// Takes away the claims of observations that go, and of the turns that begin with them.
     pub(in crate::store) fn unclaim_doomed(&mut self) -> Result<(), StoreError> {
         let ids: Vec<Id> = {
-            let mut query = self.transaction.prepare("SELECT id FROM documents WHERE n IN (SELECT n FROM temp.doomed)")?;
+            let mut query = self
+                .transaction
+                .prepare("SELECT id FROM documents WHERE n IN (SELECT n FROM temp.doomed)")?;
             query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
         };
-        let mut gone = self.numbers("SELECT n FROM claims WHERE observation IN (SELECT n FROM temp.doomed)")?;
+        let mut gone =
+            self.numbers("SELECT n FROM claims WHERE observation IN (SELECT n FROM temp.doomed)")?;
         for id in ids {
             let turn = Id::of(&derived_id("t", &["turn", &id.text()]));
             let mut query = self.transaction.prepare_cached("SELECT n FROM claims WHERE turn = ?1")?;
@@ -275,7 +303,8 @@ impl Write<'_> {
     /// Writes the documents of the claims whose status may have changed. Returns how many did.
     pub(super) fn restate_claims(&mut self) -> Result<u64, StoreError> {
         let mut changed = 0;
-        let behind = self.numbers("SELECT CAST(item AS INTEGER) FROM dirty WHERE session = 0 AND part = 'claim'")?;
+        let behind =
+            self.numbers("SELECT CAST(item AS INTEGER) FROM dirty WHERE session = 0 AND part = 'claim'")?;
         for n in behind {
             if let Some((derived, stated)) = self.claim_document(n)? {
                 let json = serde_json::to_vec(&stated).map_err(|e| not_ours(&e))?;
@@ -315,7 +344,16 @@ impl Write<'_> {
         records.dedup();
         let speaker = if row.key.by_user { "user" } else { "assistant" };
         let document = self.document_id(observation)?;
-        let stated = Stated { kind, subject, value, document, evidence: records, related, speaker: speaker.to_owned(), text };
+        let stated = Stated {
+            kind,
+            subject,
+            value,
+            document,
+            evidence: records,
+            related,
+            speaker: speaker.to_owned(),
+            text,
+        };
         let sessions: Vec<i64> = {
             let mut query = self.transaction.prepare_cached(
                 "SELECT ds.session FROM documents d JOIN document_sessions ds ON ds.document = d.n WHERE d.id = ?1 ORDER BY 1",

@@ -48,7 +48,9 @@ const SAME: f64 = 0.57;
 /// The same where the later one names the value of the earlier one.
 const NAMED: f64 = 0.2;
 /// Share of the lesser surroundings, and their number, that make two matters one where the later one says that something changed.
-const ONE_MATTER: (f64, usize) = (0.2, 5);
+const ONE_MATTER: (f64, usize) = (0.15, 4);
+/// Weight of the words of the earlier subject that are spoken of there.
+const SPOKEN: f64 = 1.0;
 
 static PLAIN_WORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| PLAIN.split_whitespace().collect());
 
@@ -103,13 +105,18 @@ pub(in crate::store) fn weight(term: &str) -> f64 {
 fn hard(statement: &super::statement::Statement) -> String {
     let value = statement.value.as_deref().unwrap_or_default();
     let lower = value.to_lowercase();
-    let found: Vec<&str> = HARD.as_ref().into_iter().flat_map(|r| r.find_iter(&lower)).map(|m| m.as_str()).collect();
+    let found: Vec<&str> =
+        HARD.as_ref().into_iter().flat_map(|r| r.find_iter(&lower)).map(|m| m.as_str()).collect();
     match found.first() {
         Some(first) => (*first).to_owned(),
         None => {
             let end = value.find([',', ';', ':']).unwrap_or(value.len());
             let words = value.get(..end).unwrap_or_default().split_whitespace();
-            words.take_while(|w| !matches!(*w, "as" | "for" | "so" | "because" | "see" | "with")).take(6).collect::<Vec<_>>().join(" ")
+            words
+                .take_while(|w| !matches!(*w, "as" | "for" | "so" | "because" | "see" | "with"))
+                .take(6)
+                .collect::<Vec<_>>()
+                .join(" ")
         }
     }
 }
@@ -125,7 +132,13 @@ fn mass<'a>(terms: impl Iterator<Item = &'a String>) -> f64 {
 pub(in crate::store) fn handles(key: &Key) -> BTreeSet<&str> {
     // Only one that tells of a change is met by what lies around it.
     let around = key.around.iter().filter(|_| key.change);
-    key.about.iter().chain(around).chain(&key.value).filter(|t| weight(t) >= 1.0).map(String::as_str).collect()
+    key.about
+        .iter()
+        .chain(around)
+        .chain(&key.value)
+        .filter(|t| weight(t) >= 1.0)
+        .map(String::as_str)
+        .collect()
 }
 
 /// How `earlier` stands to `later`; `None`: they have nothing to do with each other. `one_session`: both were said there.
@@ -139,7 +152,8 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
     if later.kind == Kind::Refuted {
         let all: BTreeSet<&String> = earlier.about.iter().chain(&earlier.value).collect();
         let met = mass(later.about.iter().filter(|t| all.contains(t)));
-        return (one_session && met >= 1.0 && earlier.kind != Kind::Preference).then_some(Relation::Superseded);
+        return (one_session && met >= 1.0 && earlier.kind != Kind::Preference)
+            .then_some(Relation::Superseded);
     }
     let told: f64 = mass(earlier.value.iter().filter(|t| later.value.contains(*t)));
     let whole = mass(earlier.value.iter()).min(mass(later.value.iter()));
@@ -148,6 +162,11 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
         key.value.iter().filter(|t| t.bytes().any(|b| b.is_ascii_digit())).cloned().collect()
     };
     let (one, other) = (numbers(earlier), numbers(later));
+    let units = |key: &Key| -> BTreeSet<String> {
+        key.value.iter().filter(|t| t.bytes().all(|b| b.is_ascii_alphabetic())).cloned().collect()
+    };
+    let (unit, other_unit) = (units(earlier), units(later));
+    let units_differ = !one.is_empty() && !other.is_empty() && !unit.is_empty() && !other_unit.is_empty() && unit.is_disjoint(&other_unit);
     let numbers_differ = !one.is_empty() && !other.is_empty() && one.is_disjoint(&other);
     let same_value = whole > 0.0 && told / whole >= 0.6 && !numbers_differ;
     let pref = |key: &Key| key.kind == Kind::Preference;
@@ -170,10 +189,14 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
     }
     // It names what was, and says that it is so no more.
     let telling = |t: &&String| weight(t) >= 1.0 || t.bytes().any(|b| b.is_ascii_digit());
-    let named = earlier.value.iter().filter(telling).any(|t| later.about.contains(t) || later.value.contains(t));
+    let named =
+        earlier.value.iter().filter(telling).any(|t| later.about.contains(t) || later.value.contains(t));
     let named = named && later.change && share >= NAMED && shared >= 0.9;
     // All of what was is named, and it is no single word.
-    let whole_named = later.change && mass(earlier.value.iter()) >= 2.0 && earlier.value.iter().all(|t| second.contains(t));
+    let least = if later.kind == Kind::Rename { 1.0 } else { 2.0 };
+    let whole_named = later.change
+        && mass(earlier.value.iter()) >= least
+        && earlier.value.iter().all(|t| second.contains(t));
     let named = named || whole_named;
     let takes_over = later.change || later.by_user;
     if subject || named {
@@ -181,10 +204,11 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
             return Some(Relation::Superseded);
         }
         if cause(later) {
-            return Some(if same_value { Relation::Same } else { Relation::Superseded }).filter(|_| one_session);
+            return Some(if same_value { Relation::Same } else { Relation::Superseded })
+                .filter(|_| one_session);
         }
         let plain = |key: &Key| !key.by_user && key.kind == Kind::Value;
-        if plain(earlier) && plain(later) && whole > 0.0 {
+        if plain(earlier) && plain(later) && whole > 0.0 && !units_differ {
             return Some(Relation::Conflict);
         }
         return None;
@@ -197,7 +221,10 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
     let near = met as f64 / least as f64;
     let firm = matches!(later.kind, Kind::Decision | Kind::Value | Kind::Preference | Kind::Removal);
     let kinds = matches!(earlier.kind, Kind::Decision | Kind::Value | Kind::Preference);
-    (later.change && firm && kinds && met >= ONE_MATTER.1 && near >= ONE_MATTER.0).then_some(Relation::Superseded)
+    // What the earlier one is about is spoken of around the later one.
+    let spoken = mass(earlier.about.iter().filter(|t| later.around.contains(*t) || later.about.contains(*t)));
+    let matter = met >= ONE_MATTER.1 && near >= ONE_MATTER.0;
+    (later.change && firm && kinds && spoken >= SPOKEN && matter).then_some(Relation::Superseded)
 }
 
 /// Each names another one of a group of which both name one.

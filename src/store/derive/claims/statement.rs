@@ -44,7 +44,8 @@ const MOST: usize = 12;
 static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::UNSURE).ok());
 static MEASURED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::MEASURED).ok());
 static NO_RULE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::NO_RULE).ok());
-static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("(?:^|[\\s(:])[\"“][^\\s\"”][^\"”]*(?: [^\"”]*){3,}[\"”]").ok());
+static QUOTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new("(?:^|[\\s(:])[\"“][^\\s\"”][^\"”]*(?: [^\"”]*){3,}[\"”]").ok());
 
 fn holds(regex: &LazyLock<Option<Regex>>, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
