@@ -186,6 +186,11 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// Reads a stored body. Errors: [`StoreError::Body`].
+    pub(super) fn read(codec: i64, body: Vec<u8>) -> Result<Self, StoreError> {
+        serde_json::from_slice(&unpack(codec, body)?).map_err(|e| not_ours(&e))
+    }
+
     /// The fields as lines `name: text`, the empty ones left out.
     pub fn text(&self) -> String {
         let (read, edited) = (self.files_read.join(", "), self.files_edited.join(", "));

@@ -1,6 +1,6 @@
 //! Reading the store: for the index, for commands, and for the sweep. Opens it read only; any number of readers beside the one writer.
 
-use super::body::{Beside, Block, Fields, blocks_of, not_ours, unpack, whole_of};
+use super::body::{Beside, Block, Fields, blocks_of, whole_of};
 use super::compact::{self, Id};
 use super::damage::{Look, look};
 use super::migrate::VERSION;
@@ -429,11 +429,7 @@ impl Reader {
             stated = Some(claim);
             (Vec::new(), Beside::default(), None)
         } else {
-            (
-                Vec::new(),
-                Beside::default(),
-                Some(read_json::<Fields>(row.get(column(7))?, row.get(column(8))?)?),
-            )
+            (Vec::new(), Beside::default(), Some(Fields::read(row.get(column(7))?, row.get(column(8))?)?))
         };
         let files = match &fields {
             None => self.column("SELECT DISTINCT p.path FROM touches t JOIN paths p ON p.n = t.path WHERE t.document = ?1 ORDER BY p.path", n)?,
@@ -479,8 +475,4 @@ impl Reader {
         let rows = query.query_map([n], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
-}
-
-fn read_json<T: serde::de::DeserializeOwned>(codec: i64, body: Vec<u8>) -> Result<T, StoreError> {
-    serde_json::from_slice(&unpack(codec, body)?).map_err(|e| not_ours(&e))
 }

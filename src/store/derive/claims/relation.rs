@@ -166,7 +166,11 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
         key.value.iter().filter(|t| t.bytes().all(|b| b.is_ascii_alphabetic())).cloned().collect()
     };
     let (unit, other_unit) = (units(earlier), units(later));
-    let units_differ = !one.is_empty() && !other.is_empty() && !unit.is_empty() && !other_unit.is_empty() && unit.is_disjoint(&other_unit);
+    let units_differ = !one.is_empty()
+        && !other.is_empty()
+        && !unit.is_empty()
+        && !other_unit.is_empty()
+        && unit.is_disjoint(&other_unit);
     let numbers_differ = !one.is_empty() && !other.is_empty() && one.is_disjoint(&other);
     let same_value = whole > 0.0 && told / whole >= 0.6 && !numbers_differ;
     let pref = |key: &Key| key.kind == Kind::Preference;
@@ -236,4 +240,52 @@ fn are_apart(a: &Key, b: &Key) -> bool {
         let (a, b) = (of(a), of(b));
         !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::statement::statements;
+    use super::*;
+
+    fn key_of(by_user: bool, text: &str) -> Key {
+        let statement = statements(text, by_user).into_iter().next().unwrap();
+        let terms = &mut |text: &str, take: &mut dyn FnMut(String)| {
+            let words = text
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|w| w.len() > 2 || w.starts_with(|c: char| c.is_ascii_digit()));
+            words.for_each(|w| take(w.to_lowercase()));
+        };
+        key(&statement, by_user, text, terms)
+    }
+
+    #[test]
+    fn near_subjects_stay_apart_and_one_subject_meets_in_other_words() {
+        use Relation::{Conflict, Same, Superseded};
+        for (first, second, expected) in [
+            (
+                (false, "The admin API listens on 8443."),
+                (true, "Forget 8443, we moved the admin API to 9443."),
+                Some(Superseded),
+            ),
+            (
+                (false, "The admin API listens on 8443."),
+                (false, "The billing worker listens on 9443 now."),
+                None,
+            ),
+            ((true, "staging db is on 5433"), (true, "the production db is on 6432 now"), None),
+            (
+                (false, "Audit logs are kept for 90 days."),
+                (false, "Audit logs are kept for 180 days."),
+                Some(Conflict),
+            ),
+            (
+                (false, "Audit logs are kept for 90 days."),
+                (false, "The audit logs are kept for 90 days."),
+                Some(Same),
+            ),
+        ] {
+            let (a, b) = (key_of(first.0, first.1), key_of(second.0, second.1));
+            assert_eq!(relation(&a, &b, false), expected, "{first:?} {second:?}");
+        }
+    }
 }

@@ -129,12 +129,59 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
             if line.starts_with("```") {
                 fenced = !fenced;
             }
-            !(fenced || line.starts_with(['>', '|', '#', '`']) && !line.starts_with('`'))
-                && !line.starts_with("```")
+            !fenced && !line.starts_with("```") && !line.starts_with(['>', '|', '#'])
         })
         .flat_map(|line| line.split_inclusive(". "))
         .flat_map(|line| line.split_inclusive("! "))
         .flat_map(|line| line.split_inclusive("? "))
         .map(|s| s.trim().trim_start_matches(['-', '*', ' ']))
         .filter(|s| !s.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a text states, as (kind, value).
+    fn check(by_user: bool, text: &str, expected: &[(Kind, Option<&str>)]) {
+        let found = statements(text, by_user);
+        let found: Vec<_> = found.iter().map(|s| (s.kind, s.value.as_deref())).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_text_states_what_holds_and_nothing_else() {
+        use Kind::{Decision, Preference, Refuted, Removal, Rename, RootCause, Value};
+        for (by_user, text, kind, value) in [
+            (false, "The gateway listens on 8080.", Value, Some("8080")),
+            (
+                false,
+                "Done. Sessions expire after 14 days of inactivity.",
+                Value,
+                Some("14 days of inactivity"),
+            ),
+            (false, "I renamed `old_name` to `new_name` everywhere.", Rename, Some("`new_name`")),
+            (false, "The `legacy` feature flag has been retired.", Removal, None),
+            (false, "The stale prices are caused by the edge cache.", RootCause, Some("the edge cache")),
+            (true, "let's use SQLite for the local cache", Decision, Some("SQLite")),
+            (true, "never push to main without asking", Preference, None),
+            (false, "So it wasn't the edge cache after all.", Refuted, None),
+        ] {
+            check(by_user, text, &[(kind, value)]);
+        }
+        for (by_user, text) in [
+            (true, "does the gateway listen on 8080?"),
+            (false, "It might be the cache, which is kept for 5 minutes."),
+            (false, "If we set the limit to 5 MB, uploads would fail."),
+            (false, "Let me see which port the gateway is on."),
+            (false, "I can set the timeout to 30 s if you like."),
+            (false, "```\nport is 8080 in this file\n```"),
+            (false, "> The gateway listens on 8080."),
+            (false, "The first query took 812 ms."),
+            // Only a person has preferences.
+            (false, "Never mind that folder, it is generated."),
+        ] {
+            check(by_user, text, &[]);
+        }
+    }
 }
