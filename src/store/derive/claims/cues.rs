@@ -314,5 +314,5 @@ pub(super) const PLAIN: &str = "one two three four five six seven eight nine ten
     put give gives go goes going come comes say says said tell show shows call called calls name named value values data number day days \
     hour hours minute minutes second seconds week weeks month year long short big small every always never good right wrong well much many \
     let please start started stop end read write find found try sure yes without instead around down up over under between since until \
-    rather another different whole part half enough most least per each anyth someth noth everyth again pleas anything something nothing everything already even only longer \
+    rather another different whole part half enough most least per each anyth someth noth everyth again pleas listen listens port expir live serv held limit cap bound anything something nothing everything already even only longer \
     accord constant say see cod lin fil tim describ defin configur own says accord today yesterday monday tuesday wednesday thursday friday saturday sunday morning version";
