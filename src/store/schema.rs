@@ -7,7 +7,7 @@ use super::{branches, migrate};
 
 /// `MIGRATIONS[v]` brings a store of version `v` to `v + 1`; the version is `PRAGMA user_version`.
 pub(super) const MIGRATIONS: &[Migration] =
-    &[(V1, migrate::nothing), (V2, branches::fill), (V3, migrate::nothing)];
+    &[(V1, migrate::nothing), (V2, branches::fill), (V3, migrate::nothing), (V4, migrate::nothing)];
 
 const V1: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -155,6 +155,9 @@ INSERT INTO meta VALUES ('ledger', 0), ('rules', 0), ('retained', 0);
 CREATE TABLE pinned (document INTEGER PRIMARY KEY);
 -- Notes of a project; and the newest of all.
 CREATE INDEX documents_notes ON documents (session, time_ms) WHERE kind = 6;
+";
+
+const V4: &str = "
 -- What user and assistant stated: see `derive::claims`, also for what refutes a claim and is none. By `term` those are found that share one.
 CREATE TABLE claims (
   n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, turn BLOB NOT NULL, observation INTEGER NOT NULL, session INTEGER NOT NULL,

@@ -4,7 +4,7 @@ import coding
 import locomo
 from figures import hit, mean, recall
 
-PARTS = ["neighbours", "session", "coverage", "dates", "age", "closing", "work", "narration", "synonyms"]
+PARTS = ["neighbours", "session", "coverage", "dates", "age", "closing", "work", "claims", "narration", "synonyms"]
 HEADS = ["session hit@1", "hit@3", "record hit@1", "hit@5", "R@10", "injected holds the answer", "answered", "silent", "nonsense silent", "characters", "LoCoMo session R@10", "turn R@5", "turn R@10"]
 
 
