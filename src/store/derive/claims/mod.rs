@@ -369,6 +369,7 @@ impl Write<'_> {
             time_ms: Some(row.time_ms),
             at_ms: row.time_ms,
             fields: Fields::default(),
+            command: None,
             evidence,
             status: Some(status),
             sessions: if sessions.is_empty() { vec![row.session] } else { sessions },
