@@ -17,6 +17,10 @@ const LOOK_AT: usize = 200;
 const HOPS: usize = 16;
 /// What a record counts that was replaced.
 const REPLACED: f64 = 0.5;
+/// A replaced record that scores this share of its session's best is what the question is about.
+const BESIDE: f64 = 0.5;
+/// What took the place of a record comes just before what stood beside it.
+const AHEAD: f64 = 1.001;
 
 /// The header of a claim.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -192,6 +196,11 @@ fn give_way(fallen: &[Sentence], lines: Vec<Line>) -> Vec<Line> {
 pub(super) fn prefer(reader: &Reader, hits: &mut Vec<Hit>) -> Result<(), RecallError> {
     let mut known: BTreeMap<String, Vec<Sentence>> = BTreeMap::new();
     let mut raised: Vec<(Other, f64)> = Vec::new();
+    let mut best: BTreeMap<String, f64> = BTreeMap::new();
+    for found in hits.iter() {
+        let best = best.entry(found.session.clone()).or_default();
+        *best = best.max(found.score);
+    }
     for found in hits.iter_mut().filter(|h| h.kind == "observation") {
         let Some(record) = found.record.clone() else { continue };
         if !known.contains_key(&found.session) {
@@ -203,17 +212,19 @@ pub(super) fn prefer(reader: &Reader, hits: &mut Vec<Hit>) -> Result<(), RecallE
             _ => None,
         });
         if let Some(other) = replaced {
-            raised.push((other.clone(), found.score));
+            // Whoever asked and what was tried stands beside the answer that is no longer so: what took its place comes before all of it.
+            let best = best.get(&found.session).copied().unwrap_or(found.score);
+            raised.push((other.clone(), if found.score >= BESIDE * best { best } else { found.score }));
             found.score *= REPLACED;
         }
     }
     for (other, score) in raised {
         match hits.iter_mut().find(|h| h.id == other.document) {
-            Some(found) => found.score = found.score.max(score),
+            Some(found) => found.score = found.score.max(AHEAD * score),
             None => {
                 let Some(doc) = reader.find(&other.document)? else { continue };
                 let line = Line { text: other.text, record: Some(other.record), speaker: other.speaker };
-                hits.push(hit(&doc, score, vec![line]));
+                hits.push(hit(&doc, AHEAD * score, vec![line]));
             }
         }
     }

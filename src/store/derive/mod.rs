@@ -65,7 +65,7 @@ impl Write<'_> {
                     }
                     derived
                 }
-                "agent" => outcome::agent(self, session, &item, terms)?,
+                "agent" => outcome::agent(self, session, &item)?,
                 "title" => {
                     self.name_by_summary(session)?;
                     continue;

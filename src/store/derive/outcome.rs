@@ -43,7 +43,7 @@ pub(super) fn turn(
     for (_, session, from) in &holders {
         let to = next_prompt(write, *session, *from)?;
         at_ms = at_ms.or(from.map(|(ms, _)| ms));
-        run.read(write, *session, 0, (*from, to), terms)?;
+        run.read(write, *session, 0, (*from, to))?;
     }
     if run.members.is_empty() {
         write.take_away(&id)?;
@@ -53,7 +53,7 @@ pub(super) fn turn(
     let owner = holders.first().map_or(session, |(_, session, _)| *session);
     let sessions = holders.iter().map(|(_, session, _)| *session).collect();
     let status = write.status_of(run.members.first())?;
-    let drawn = std::mem::take(&mut run.claims.drawn);
+    let drawn = std::mem::take(&mut run.claims).drawn(terms);
     let derived = Derived { status, ..run.finish(id.clone(), owner, sessions, 0, at_ms) };
     Ok((Some(derived), Some(id), drawn))
 }
@@ -63,14 +63,13 @@ pub(super) fn agent(
     write: &mut Write<'_>,
     session: i64,
     item: &str,
-    terms: Terms<'_>,
 ) -> Result<Option<Derived>, StoreError> {
     let own = write.session_id(session)?;
     let agent: i64 = item.parse().map_err(|_| StoreError::Body(format!("run {item}")))?;
     let name: String =
         write.transaction.query_row("SELECT name FROM agents WHERE n = ?1", [agent], |row| row.get(0))?;
     let mut run = Run::default();
-    run.read(write, session, agent, (None, None), terms)?;
+    run.read(write, session, agent, (None, None))?;
     let id = derived_id("a", &["agent", &own, &name]);
     // What a compaction's own agent says repeats the session: no outcome.
     if !run.scored {
@@ -123,7 +122,6 @@ impl Run {
         session: i64,
         agent: i64,
         (from, to): (Option<Place>, Option<Place>),
-        terms: Terms<'_>,
     ) -> Result<(), StoreError> {
         let (from_ms, from_at) = from.unwrap_or((i64::MIN, i64::MIN));
         let (to_ms, to_at) = to.unwrap_or((i64::MAX, i64::MAX));
@@ -167,7 +165,7 @@ impl Run {
             if agent == 0 && command.is_none() && row.get(11)? {
                 for block in &blocks {
                     if let Block::Text { t } = block {
-                        self.claims.add(n, time_ms, speaker, t, terms);
+                        self.claims.add(n, time_ms, speaker, t);
                     }
                 }
             }

@@ -39,15 +39,15 @@ pub(in crate::store) struct Drawn {
 /// Collects the statements of a turn, record by record.
 #[derive(Default)]
 pub(super) struct Collector {
-    /// The beginning of what was asked.
-    prompt: String,
-    pub(super) drawn: Vec<Drawn>,
+    /// What was said in the turn, as far as it tells what its claims are about.
+    said: String,
+    found: Vec<(i64, i64, bool, Statement)>,
 }
 
 /// Of a turn, at most so many.
 const MOST: usize = 200;
-/// Of a prompt and of a record, so much tells what a claim is about. Units: bytes.
-const AROUND_BYTES: (usize, usize) = (1500, 4000);
+/// Of each record, and of a turn, so much tells what its claims are about. Units: bytes.
+const SAID_BYTES: (usize, usize) = (1500, 6000);
 /// Related claims that a document names.
 const NAMED: usize = 8;
 /// Marks that belong to no session.
@@ -55,30 +55,34 @@ const NO_SESSION: i64 = 0;
 
 impl Collector {
     /// Takes what a record of the main line says.
-    pub(super) fn add(
-        &mut self,
-        observation: i64,
-        time_ms: Option<i64>,
-        speaker: &str,
-        text: &str,
-        terms: Terms<'_>,
-    ) {
+    pub(super) fn add(&mut self, observation: i64, time_ms: Option<i64>, speaker: &str, text: &str) {
         let by_user = speaker == "user";
         if !by_user && speaker != "assistant" {
             return;
         }
-        if by_user && self.prompt.is_empty() {
-            begin(text, AROUND_BYTES.0).clone_into(&mut self.prompt);
+        if self.said.len() < SAID_BYTES.1 {
+            self.said.push_str(begin(text, SAID_BYTES.0));
+            self.said.push('\n');
         }
-        let found = statement::statements(text, by_user);
-        if found.is_empty() || self.drawn.len() >= MOST {
-            return;
+        if self.found.len() < MOST {
+            let found = statement::statements(text, by_user);
+            self.found.extend(found.into_iter().map(|s| (observation, time_ms.unwrap_or(0), by_user, s)));
         }
-        let around = format!("{}\n{}", self.prompt, begin(text, AROUND_BYTES.1));
-        for statement in found {
-            let key = relation::key(&statement, by_user, &around, terms);
-            self.drawn.push(Drawn { observation, time_ms: time_ms.unwrap_or(0), statement, key });
+    }
+
+    /// What was drawn. `terms` is the analysis of the index.
+    pub(super) fn drawn(self, terms: Terms<'_>) -> Vec<Drawn> {
+        if self.found.is_empty() {
+            return Vec::new();
         }
+        let around = relation::around(&self.said, terms);
+        let found = self.found.into_iter();
+        found
+            .map(|(observation, time_ms, by_user, statement)| {
+                let key = relation::key(&statement, by_user, around.clone(), terms);
+                Drawn { observation, time_ms, statement, key }
+            })
+            .collect()
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::cues::{APART, CHANGE, PLAIN, VALUE};
 use super::statement::Kind;
+use crate::store::Terms;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -20,7 +21,7 @@ pub(in crate::store) struct Key {
     pub about: BTreeSet<String>,
     /// The terms of its value.
     pub value: BTreeSet<String>,
-    /// The terms of the turn around it.
+    /// The terms of the turn that it was said in.
     pub around: BTreeSet<String>,
     /// Words by which it is told from a near one: see [`APART`].
     pub apart: BTreeSet<String>,
@@ -37,20 +38,24 @@ pub(in crate::store) enum Relation {
     Conflict,
 }
 
-/// Terms around a claim; more dilute it.
-const AROUND: usize = 80;
+/// Terms of a turn; more dilute it.
+const AROUND: usize = 300;
 /// Share of the lesser subject's weight that makes two subjects one.
-const ONE_SUBJECT: f64 = 0.45;
+const ONE_SUBJECT: f64 = 0.5;
 /// The same where the later one says that something has changed.
-const CHANGED: f64 = 0.3;
+const CHANGED: f64 = 0.4;
+/// Weight of the words that two subjects share: one word alone makes them one only where it is all that one of them says.
+const TWO_WORDS: f64 = 1.9;
+/// Share of the lesser subject that is all that it says.
+const WHOLE: f64 = 0.8;
 /// Share of all their words that makes two claims say the same.
 const SAME: f64 = 0.57;
 /// The same where the later one names the value of the earlier one.
 const NAMED: f64 = 0.2;
-/// Share of the lesser surroundings, and their number, that make two matters one where the later one says that something changed.
-const ONE_MATTER: (f64, usize) = (0.15, 4);
-/// Weight of the words of the earlier subject that are spoken of there.
-const SPOKEN: f64 = 1.0;
+/// Share of what a claim says that a later turn speaks of, and its weight, where that turn changes it.
+const SPOKEN: (f64, f64) = (0.3, 2.0);
+/// Share of the lesser of both turns that they have in common there.
+const ONE_MATTER: f64 = 0.2;
 
 static PLAIN_WORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| PLAIN.split_whitespace().collect());
 
@@ -58,8 +63,8 @@ static PLAIN_WORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| PLAIN.sp
 pub(in crate::store) fn key(
     statement: &super::statement::Statement,
     by_user: bool,
-    around: &str,
-    terms: &mut dyn FnMut(&str, &mut dyn FnMut(String)),
+    around: BTreeSet<String>,
+    terms: Terms<'_>,
 ) -> Key {
     let mut set = |text: &str| {
         let mut all = BTreeSet::new();
@@ -83,9 +88,20 @@ pub(in crate::store) fn key(
         change: CHANGE.as_ref().is_some_and(|regex| regex.is_match(&lower)),
         about,
         value,
-        around: set(around).into_iter().filter(|t| weight(t) >= 1.0).take(AROUND).collect(),
+        around,
         apart: apart.map(|w| (*w).to_owned()).collect(),
     }
+}
+
+/// The terms of a turn, without those that many hold. `terms` is the analysis of the index.
+pub(in crate::store) fn around(said: &str, terms: Terms<'_>) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    terms(said, &mut |term| {
+        if all.len() < AROUND && weight(&term) >= 1.0 {
+            all.insert(term);
+        }
+    });
+    all
 }
 
 /// What a term tells of the matter: a plain word little, a number less than a name.
@@ -146,9 +162,11 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
     if earlier.kind == Kind::Refuted || are_apart(earlier, later) {
         return None;
     }
-    let shared = mass(earlier.about.intersection(&later.about));
-    let share = shared / mass(earlier.about.iter()).min(mass(later.about.iter())).max(1.0);
-    let subject = shared >= 1.0 && share >= if later.change { CHANGED } else { ONE_SUBJECT };
+    let (told_of, told_of_later) = (matter(earlier), matter(later));
+    let shared = mass(told_of.intersection(&told_of_later).copied());
+    let share = shared / mass(told_of.iter().copied()).min(mass(told_of_later.iter().copied())).max(1.0);
+    let enough = if later.change { CHANGED } else { ONE_SUBJECT };
+    let subject = (shared >= TWO_WORDS && share >= enough) || (shared >= 1.0 && share >= WHOLE);
     if later.kind == Kind::Refuted {
         let all: BTreeSet<&String> = earlier.about.iter().chain(&earlier.value).collect();
         let met = mass(later.about.iter().filter(|t| all.contains(t)));
@@ -220,15 +238,21 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
     if cause(later) || one_session {
         return None;
     }
-    let met = earlier.around.intersection(&later.around).count();
-    let least = earlier.around.len().min(later.around.len()).max(1);
-    let near = met as f64 / least as f64;
-    let firm = matches!(later.kind, Kind::Decision | Kind::Value | Kind::Preference | Kind::Removal);
-    let kinds = matches!(earlier.kind, Kind::Decision | Kind::Value | Kind::Preference);
-    // What the earlier one is about is spoken of around the later one.
-    let spoken = mass(earlier.about.iter().filter(|t| later.around.contains(*t) || later.about.contains(*t)));
-    let matter = met >= ONE_MATTER.1 && near >= ONE_MATTER.0;
-    (later.change && firm && kinds && spoken >= SPOKEN && matter).then_some(Relation::Superseded)
+    let kinds = |key: &Key| matches!(key.kind, Kind::Decision | Kind::Value | Kind::Preference);
+    let firm = kinds(later) || later.kind == Kind::Removal;
+    let said = mass(first.iter());
+    let spoken = mass(first.intersection(&later.around));
+    let met = mass(earlier.around.intersection(&later.around));
+    let least = mass(earlier.around.iter()).min(mass(later.around.iter())).max(1.0);
+    let one_matter = spoken >= SPOKEN.1 && spoken >= SPOKEN.0 * said && met >= ONE_MATTER * least;
+    (later.change && firm && kinds(earlier) && one_matter).then_some(Relation::Superseded)
+}
+
+/// The terms that say what a claim is about: of `Node 18` it is Node.
+fn matter(key: &Key) -> BTreeSet<&String> {
+    let has_digit = |t: &&String| t.bytes().any(|b| b.is_ascii_digit());
+    let counted = key.value.iter().any(|t| has_digit(&t));
+    key.about.iter().chain(key.value.iter().filter(|t| counted && !has_digit(t))).collect()
 }
 
 /// Each names another one of a group of which both name one.
@@ -252,10 +276,11 @@ mod tests {
         let terms = &mut |text: &str, take: &mut dyn FnMut(String)| {
             let words = text
                 .split(|c: char| !c.is_alphanumeric())
-                .filter(|w| w.len() > 2 || w.starts_with(|c: char| c.is_ascii_digit()));
+                .filter(|w| (w.len() > 2 && *w != "the") || w.starts_with(|c: char| c.is_ascii_digit()));
             words.for_each(|w| take(w.to_lowercase()));
         };
-        key(&statement, by_user, text, terms)
+        let around = around(text, terms);
+        key(&statement, by_user, around, terms)
     }
 
     #[test]

@@ -33,19 +33,30 @@ pub(in crate::store) struct Statement {
     pub kind: Kind,
     pub subject: String,
     pub value: Option<String>,
-    /// The sentence, at most [`SENTENCE_CHARS`].
+    /// The sentence.
     pub text: String,
 }
 
-const SENTENCE_CHARS: usize = 400;
+/// Shorter ones state nothing, longer ones are no sentences. Units: bytes.
+const SENTENCE_BYTES: (usize, usize) = (12, 400);
 /// Of one text, at most so many: more is a report, not what a person will be asked about.
 const MOST: usize = 12;
 
-static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::UNSURE).ok());
-static MEASURED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::MEASURED).ok());
-static NO_RULE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(cues::NO_RULE).ok());
+/// What a person pastes is not what a person says: of a longer text the first paragraph counts. Units: bytes.
+const TYPED_BYTES: usize = 1000;
+
+fn regex(pattern: &str) -> Option<Regex> {
+    Regex::new(pattern).ok()
+}
+
+static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(cues::UNSURE));
+static PASSING: LazyLock<Option<Regex>> = LazyLock::new(|| regex(cues::PASSING));
+static NO_PROSE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(cues::NO_PROSE));
+static NO_RULE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(cues::NO_RULE));
+static NO_SUBJECT: LazyLock<Option<Regex>> = LazyLock::new(|| regex(cues::NO_SUBJECT));
+static TROUBLED: LazyLock<Option<Regex>> = LazyLock::new(|| regex(cues::TROUBLED));
 static QUOTED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new("(?:^|[\\s(:])[\"“][^\\s\"”][^\"”]*(?: [^\"”]*){3,}[\"”]").ok());
+    LazyLock::new(|| regex("(?:^|[\\s(:])[\"“][^\\s\"”][^\"”]*(?: [^\"”]*){3,}[\"”]"));
 
 fn holds(regex: &LazyLock<Option<Regex>>, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
@@ -53,8 +64,13 @@ fn holds(regex: &LazyLock<Option<Regex>>, text: &str) -> bool {
 
 /// Draws the statements of a text. `by_user`: a person said it, otherwise the assistant.
 pub(in crate::store) fn statements(text: &str, by_user: bool) -> Vec<Statement> {
+    let typed = match text.split_once("\n\n") {
+        Some((first, _)) if by_user && text.len() > TYPED_BYTES => first,
+        None if by_user && text.len() > TYPED_BYTES => "",
+        _ => text,
+    };
     let mut found: Vec<Statement> = Vec::new();
-    for sentence in sentences(text) {
+    for sentence in sentences(typed) {
         if found.len() >= MOST {
             break;
         }
@@ -69,16 +85,19 @@ pub(in crate::store) fn statements(text: &str, by_user: bool) -> Vec<Statement> 
 
 fn statement(sentence: &str, by_user: bool) -> Option<Statement> {
     // What follows a colon may be plain where what leads up to it is not.
-    stated(sentence, by_user).or_else(|| stated(sentence.split_once(": ")?.1, by_user))
+    let whole = stated(sentence, sentence, by_user);
+    whole.or_else(|| sentence.split_once(": ").and_then(|(_, rest)| stated(rest, sentence, by_user)))
 }
 
-fn stated(sentence: &str, by_user: bool) -> Option<Statement> {
-    let lower = sentence.to_ascii_lowercase();
-    if !(12..=SENTENCE_CHARS).contains(&sentence.len()) {
+/// What `part` of a sentence states.
+fn stated(part: &str, sentence: &str, by_user: bool) -> Option<Statement> {
+    let lower = part.trim_end_matches(['.', '!']).to_ascii_lowercase();
+    if part.len() < SENTENCE_BYTES.0 || sentence.len() > SENTENCE_BYTES.1 || quotes(&lower) {
         return None;
     }
-    // What one can say now, one knows.
-    let unsure = holds(&UNSURE, &lower.replace("i can now", "now")) || quotes(&lower);
+    let unsure = holds(&UNSURE, &lower);
+    let prose = !holds(&NO_PROSE, &lower);
+    let first = lower.find([',', ';', ':']).and_then(|end| lower.get(..end)).unwrap_or(&lower);
     for (kind, who, regex) in PATTERNS.iter() {
         if *who == Who::User && !by_user {
             continue;
@@ -86,17 +105,25 @@ fn stated(sentence: &str, by_user: bool) -> Option<Statement> {
         let refused = match kind {
             Kind::Preference => holds(&NO_RULE, &lower),
             Kind::Refuted => false,
-            Kind::Value => unsure || holds(&MEASURED, &lower),
-            _ => unsure,
+            Kind::Value | Kind::Decision => unsure || !prose || holds(&PASSING, first),
+            Kind::Rename | Kind::Removal => unsure || !prose,
+            Kind::RootCause => unsure,
         };
         if refused {
             continue;
         }
         let Some(parts) = regex.captures(&lower) else { continue };
+        let named = parts.name("s").map(|m| m.as_str());
+        // A cause is told of what is at hand; all else has to say of what it speaks.
+        if !matches!(kind, Kind::RootCause | Kind::Refuted | Kind::Preference)
+            && named.is_some_and(|s| holds(&NO_SUBJECT, s) || (*kind == Kind::Value && holds(&TROUBLED, s)))
+        {
+            continue;
+        }
         // Lowering ASCII letters moves no byte.
-        let part = |name: &str| parts.name(name).and_then(|m| sentence.get(m.range())).map(plain);
-        let subject = part("s").filter(|s| s.len() > 2).unwrap_or_else(|| plain(sentence));
-        let value = part("v").or_else(|| part("w")).filter(|v| !v.is_empty());
+        let of = |name: &str| parts.name(name).and_then(|m| part.get(m.range())).map(plain);
+        let subject = of("s").filter(|s| s.len() > 2).unwrap_or_else(|| plain(part));
+        let value = of("v").or_else(|| of("w")).filter(|v| !v.is_empty());
         return Some(Statement {
             kind: *kind,
             subject: cut(&subject, 120),
@@ -134,7 +161,7 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
         .flat_map(|line| line.split_inclusive(". "))
         .flat_map(|line| line.split_inclusive("! "))
         .flat_map(|line| line.split_inclusive("? "))
-        .map(|s| s.trim().trim_start_matches(['-', '*', ' ']))
+        .map(|s| s.trim().trim_start_matches(['-', '*', ' ', '#']))
         .filter(|s| !s.is_empty())
 }
 
