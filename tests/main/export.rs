@@ -45,8 +45,6 @@ fn sessions(sandbox: &Sandbox) -> Vec<Value> {
 }
 
 fn same(one: &[Value], other: &[Value]) {
-    for x in other { if !one.iter().any(|y| y["id"] == x["id"]) { eprintln!("EXTRA {x}"); } }
-    for x in one { if !other.iter().any(|y| y["id"] == x["id"]) { eprintln!("LOST {x}"); } }
     assert_eq!(one.len(), other.len());
     for (a, b) in one.iter().zip(other) {
         assert_eq!(a, b);

@@ -59,11 +59,7 @@ pub(super) fn turn(
 }
 
 /// The outcome of a subagent's run, in its parent's session.
-pub(super) fn agent(
-    write: &mut Write<'_>,
-    session: i64,
-    item: &str,
-) -> Result<Option<Derived>, StoreError> {
+pub(super) fn agent(write: &mut Write<'_>, session: i64, item: &str) -> Result<Option<Derived>, StoreError> {
     let own = write.session_id(session)?;
     let agent: i64 = item.parse().map_err(|_| StoreError::Body(format!("run {item}")))?;
     let name: String =
