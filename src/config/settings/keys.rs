@@ -37,8 +37,18 @@ pub(super) enum Adds {
 }
 
 /// The parts of the ranking that can be left out (`recall.without`).
-pub const RANKING_PARTS: &[&str] =
-    &["neighbours", "session", "coverage", "dates", "age", "closing", "work", "claims", "narration", "synonyms"];
+pub const RANKING_PARTS: &[&str] = &[
+    "neighbours",
+    "session",
+    "coverage",
+    "dates",
+    "age",
+    "closing",
+    "work",
+    "claims",
+    "narration",
+    "synonyms",
+];
 
 pub(super) struct Key {
     pub name: &'static str,
