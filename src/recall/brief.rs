@@ -20,6 +20,7 @@ mod past;
 
 use super::ask::{Deadline, RecallError};
 use super::block::Block;
+use super::claims::in_force;
 use super::duplicate::Shingles;
 use crate::index::Reader;
 use line::{Kind, Line, gist, stripped};
@@ -79,10 +80,17 @@ fn part(
         .position(|line| line.kind == Kind::Change)
         .map_or_else(Vec::new, |at| decided.split_off(at));
     let failed = failures::unfixed(reader, scope, &turns, deadline)?;
-    let mut ended: Vec<Line> = match scope {
-        Scope::Own { .. } => turns.iter().filter_map(end).take(ends).collect(),
-        Scope::Others { .. } => sessions.iter().filter_map(end).take(ends).collect(),
+    let of: &[Past] = match scope {
+        Scope::Own { .. } => &turns,
+        Scope::Others { .. } => &sessions,
     };
+    let mut ended: Vec<Line> = Vec::new();
+    for past in of {
+        if ended.len() >= ends {
+            break;
+        }
+        ended.extend(end(past, &in_force(reader, past.session(), &past.said.completed)?));
+    }
     let (next, left) = open::open(&sessions, &turns);
     let mut lines = Vec::new();
     if let Scope::Own { .. } = scope {
@@ -134,9 +142,9 @@ fn distinct(lines: Vec<Line>) -> Vec<Line> {
     kept
 }
 
-/// How a session or a turn ended, with what was asked.
-fn end(past: &Past) -> Option<Line> {
-    let completed = gist(&past.said.completed, 360);
+/// How a session or a turn ended, as far as it is still so, with what was asked.
+fn end(past: &Past, completed: &str) -> Option<Line> {
+    let completed = gist(completed, 360);
     if completed.is_empty() {
         return None;
     }

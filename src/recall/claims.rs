@@ -162,6 +162,20 @@ pub(super) fn settle(reader: &Reader, session: &str, lines: Vec<Line>) -> Result
     Ok(give_way(&fallen(reader, session)?, lines))
 }
 
+/// A text of a session without the sentences in it that are no longer so.
+pub(super) fn in_force(reader: &Reader, session: &str, text: &str) -> Result<String, RecallError> {
+    if session.is_empty() || text.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let mut left = text.to_owned();
+    for sentence in fallen(reader, session)? {
+        if !matches!(sentence.fallen, Fallen::Disputed(_)) {
+            left = left.replace(&sentence.text, "");
+        }
+    }
+    Ok(left.trim().to_owned())
+}
+
 fn give_way(fallen: &[Sentence], lines: Vec<Line>) -> Vec<Line> {
     let mut out: Vec<Line> = Vec::new();
     for line in lines {

@@ -2,6 +2,7 @@
 
 use super::ask::{Deadline, RecallError};
 use super::block::Block;
+use super::claims;
 use super::entry::header;
 use super::excerpt::{self, mask};
 use super::origin;
@@ -70,11 +71,11 @@ pub(super) fn of_file(
             if is_taken_back(&doc) {
                 continue;
             }
-            let parts: Vec<String> = ["completed", "request", "next_steps"]
-                .iter()
-                .filter_map(|name| Some(format!("{}: {}", name.replace('_', " "), render::told(&doc, name)?)))
-                .collect();
             let session = doc.sessions.first().cloned().unwrap_or_default();
+            let mut parts: Vec<String> = ended(reader, &doc, &session, usize::MAX)?.into_iter().collect();
+            for (name, label) in [("request", "request"), ("next_steps", "next steps")] {
+                parts.extend(render::told(&doc, name).map(|text| format!("{label}: {text}")));
+            }
             if let Some(block) = render::ending(&doc, &session, &parts, chars) {
                 return Ok(Some((block.marked(&[b"file", folded.as_bytes()]), session)));
             }
@@ -132,11 +133,8 @@ pub(super) fn of_command(
         };
         let Some(line) = failures(&doc).into_iter().find(covers) else { continue };
         let mut parts = vec![origin::quoted("tool", &line)];
-        parts.extend(render::told(&doc, "completed").map(|end| {
-            let end: String = end.chars().take(END_CHARS).collect();
-            format!("completed: {end}")
-        }));
         let session = doc.sessions.first().cloned().unwrap_or_default();
+        parts.extend(ended(reader, &doc, &session, END_CHARS)?);
         return Ok(render::short(&doc, &session, &parts, chars).map(|block| (block, session)));
     }
     Ok(None)
@@ -178,12 +176,19 @@ pub(super) fn of_output(
         }
         let about = header(reader, &session)?.unwrap_or(doc);
         let mut parts: Vec<String> = lines.iter().map(|line| render::quoted(line, &about.kind)).collect();
-        parts.extend(render::told(&about, "completed").map(|end| format!("completed: {end}")));
+        parts.extend(ended(reader, &about, &session, usize::MAX)?);
         if let Some(block) = render::short(&about, &session, &parts, chars) {
             return Ok(Some((block, session)));
         }
     }
     Ok(None)
+}
+
+/// How a turn or a session ended, without what is no longer so; `None` when nothing is left.
+fn ended(reader: &Reader, doc: &Stored, session: &str, chars: usize) -> Result<Option<String>, RecallError> {
+    let Some(end) = render::told(doc, "completed") else { return Ok(None) };
+    let end: String = claims::in_force(reader, session, &end)?.chars().take(chars).collect();
+    Ok(if end.is_empty() { None } else { Some(format!("completed: {end}")) })
 }
 
 /// A person took it back, or something later replaced it: it is there to be found, not to be told.

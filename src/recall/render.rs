@@ -87,7 +87,9 @@ pub(super) fn short(doc: &Stored, session: &str, parts: &[String], chars: usize)
         };
         let words = words(&text).to_owned();
         let tells = sentences(&words).into_iter().map(tells).collect();
-        block.parts.push(Part { text, words, tells, counts: true });
+        // What was asked is no news where what came of it is known.
+        let counts = !part.starts_with("request: ") || parts.len() == 1;
+        block.parts.push(Part { text, words, tells, counts });
     }
     let text = block.text();
     (!block.parts.is_empty()).then(|| Block { hash: name(&[session.as_bytes(), text.as_bytes()]), ..block })

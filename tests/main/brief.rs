@@ -40,7 +40,8 @@ fn memory(sandbox: &Sandbox) {
     sandbox.drain_once();
 }
 
-fn start(sandbox: &Sandbox, now: &Transcript, source: &str, config: &str) -> String {
+/// What the hook prints.
+pub fn start(sandbox: &Sandbox, now: &Transcript, source: &str, config: &str) -> String {
     let event = payload(&format!("SessionStart.{source}"), sandbox, now);
     let file = sandbox.root().join("settings.toml");
     std::fs::write(&file, format!("[recall]\n{UNHURRIED}{config}")).unwrap();

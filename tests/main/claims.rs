@@ -1,5 +1,6 @@
 //! Claims: drawn from what user and assistant said, compared over the sessions of a project.
 
+use crate::brief::start;
 use crate::support::{Sandbox, Transcript};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -64,6 +65,10 @@ fn a_correction_supersedes_what_was_said_before_and_forgetting_it_brings_that_ba
     let told: Vec<String> =
         told["hits"].as_array().unwrap().iter().map(|h| h["excerpt"].to_string()).collect();
     assert!(told.iter().all(|t| !t.contains("listens on 8443") && t.contains("9443")), "{told:?}");
+    // A session that starts is told what is in force.
+    let brief = start(&sandbox, &Transcript::new(&sandbox, 20), "startup", "");
+    assert!(brief.contains("decision 2026") && brief.contains("9443 last week"), "{brief}");
+    assert!(!brief.contains(&format!("(assistant) {OLD}")), "{brief}");
     assert_eq!(sandbox.sinker(&["forget", "--session", &new.session]).code, Some(0));
     assert_eq!(status(&sandbox, OLD), "current");
     assert!(!claims(&sandbox).iter().any(|c| c.to_string().contains("9443")));

@@ -29,7 +29,7 @@ fn world() -> (Sandbox, Transcript) {
         .fails("toolu_6", &format!("Exit code 1\n{PAGING}"))
         .calls("toolu_5", "Bash", json!({"command": "ruff check harbor/export --select E501"}))
         .returns("toolu_5", "All checks passed!")
-        .says("The csv export lost the byte order mark because Excel needs utf-8-sig; csv.py writes it now.")
+        .says("Excel reads the csv export only with the byte order mark of utf-8-sig; csv.py writes it.")
         .flush();
     let mut other = Transcript::new(&sandbox, 2);
     other

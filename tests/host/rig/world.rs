@@ -15,7 +15,7 @@ pub const LIMIT: Duration = Duration::from_secs(90);
 
 /// What a past session settled, in the scenarios that ask for it later.
 pub const DECISION: &str =
-    "Decided: the harbor gateway listens on port 7443 because 8080 belongs to the tide service.";
+    "The harbor gateway should listen on port 7443 because 8080 belongs to the tide service.";
 
 /// The machine of a scenario; gone when it is dropped.
 pub struct World {

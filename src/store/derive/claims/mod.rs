@@ -287,6 +287,9 @@ impl Write<'_> {
 
     /// The turns with claims that a session owns are behind: its project, or what it holds, is another one.
     pub(in crate::store) fn reclaim(&mut self, session: i64) -> Result<(), StoreError> {
+        if self.numbers(&format!("SELECT n FROM claims WHERE session = {session} LIMIT 1"))?.is_empty() {
+            return Ok(());
+        }
         let turns = self.numbers(&format!(
             "SELECT DISTINCT p.document FROM claims c JOIN links o ON o.document = c.observation AND o.session = {session}
              JOIN links p ON p.session = o.session AND p.is_prompt = 1 AND p.agent = 0 AND (p.at_ms, p.at) <= (o.at_ms, o.at)
