@@ -8,7 +8,9 @@ import sys
 import tempfile
 
 import ablation
+import claims
 import coding
+import current
 import curve
 import locomo
 import observations
@@ -28,6 +30,7 @@ def arguments():
     p.add_argument("--binary", help="default: builds the release profile")
     p.add_argument("--work", help="a folder where what was imported stays for the next run of the same binary's format (default: a temporary one)")
     p.add_argument("--coding", nargs="+", metavar="PATH", help="a folder of transcripts, a folder in it a project, and files of labelled questions about them")
+    p.add_argument("--claims", action="store_true", help="claims and what is in force, on sets of our own; needs no other data")
     p.add_argument("--locomo", metavar="DIR", help=locomo.__doc__)
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of [recall]")
     p.add_argument("--ablation", nargs="*", metavar="PART", help="only: all figures without each part of the ranking (default: every part)")
@@ -47,8 +50,8 @@ def built():
 
 def main():
     args = arguments()
-    if not args.coding and (args.curve or args.misses or not args.locomo):
-        sys.exit("error: nothing to measure on\nhint: --coding TRANSCRIPTS [QUESTIONS...], --locomo DIR; --curve and --misses need the first")
+    if not args.coding and (args.curve or args.misses or not (args.locomo or args.claims)):
+        sys.exit("error: nothing to measure on\nhint: --coding TRANSCRIPTS [QUESTIONS...], --locomo DIR, --claims; --curve and --misses need the first")
     if args.work:
         os.makedirs(args.work, exist_ok=True)
         measure(args, os.path.abspath(args.work))
@@ -87,7 +90,13 @@ def measure(args, work):
             of_transcripts(args, tables, transcripts, asked)
         if conversations:
             of_conversations(args, tables, conversations, questions)
-        for table in tables:
+        if args.claims:
+            stated = Table()
+            for half in names:
+                claims.rows(stated, binary, work, SETS, half)
+                current.rows(stated, binary, work, SETS, half)
+            tables.append(stated)
+        for table in (table for table in tables if table.rows):
             print(table.text("what"), end="\n\n")
 
 

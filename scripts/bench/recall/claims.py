@@ -94,13 +94,13 @@ def relations(binary, root, file):
 def rows(table, binary, root, folder, half):
     """The rows of one half of the labelled sets."""
     right, wrong, missed, told, labelled = sentences(binary, root, os.path.join(folder, f"claims-{half}.jsonl"))
-    table.row(f"claims, {half}: precision, claim and kind", f"{right / max(1, right + wrong):.3f} ({right} of {right + wrong})")
-    table.row(f"claims, {half}: recall, claim and kind", f"{(labelled - missed) / max(1, labelled):.3f} ({labelled - missed} of {labelled}; {told} with any kind)")
+    table.put(f"claims: precision, claim and kind", half, f"{right / max(1, right + wrong):.3f} ({right} of {right + wrong})")
+    table.put(f"claims: recall, claim and kind", half, f"{(labelled - missed) / max(1, labelled):.3f} ({labelled - missed} of {labelled}; {told} with any kind)")
     found = relations(binary, root, os.path.join(folder, f"relations-{half}.jsonl"))
     for wanted, relation in EXPECTED.items():
         of = [stands for r, stands in found if r["relation"] == wanted]
         hit = sum((relation in stands) if relation else not stands for stands in of)
-        table.row(f"pairs, {half}: {wanted}", f"{hit} of {len(of)}")
+        table.put(f"pairs: {wanted}", half, f"{hit} of {len(of)}")
     stated = [(r, stands) for r, stands in found if stands]
     good = sum(EXPECTED[r["relation"]] in stands for r, stands in stated)
-    table.row(f"pairs, {half}: precision of the relations told", f"{good / max(1, len(stated)):.3f} ({good} of {len(stated)})")
+    table.put(f"pairs: precision of the relations told", half, f"{good / max(1, len(stated)):.3f} ({good} of {len(stated)})")

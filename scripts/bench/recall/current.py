@@ -2,17 +2,15 @@
 
 import datetime
 import json
-import math
 import os
 import random
-import re
 
 import claims
+from bm25 import Bm25
 from figures import figure
 from world import Memory, each, lines
 
 START = datetime.datetime(2026, 1, 5, 9, 0)
-WORD = re.compile(r"[a-z0-9]+")
 
 
 def turn(session, cwd, number, said, at, parent):
@@ -66,33 +64,17 @@ def plain_bm25(folders):
     """What BM25 over the same records ranks, by project."""
     stores = {}
     for project, folder in folders:
-        docs = []
+        ids, texts = [], []
         for name in sorted(os.listdir(folder)):
             for record in lines(os.path.join(folder, name)):
                 content = record["message"]["content"]
-                text = content if isinstance(content, str) else " ".join(str(b.get("text") or b.get("content") or b.get("input") or "") for b in content)
-                words = WORD.findall(text.lower())
-                docs.append((record["uuid"], words))
-        df = {}
-        for _, words in docs:
-            for word in set(words):
-                df[word] = df.get(word, 0) + 1
-        stores[project] = (docs, df, sum(len(w) for _, w in docs) / max(1, len(docs)))
+                ids.append(record["uuid"])
+                texts.append(content if isinstance(content, str) else " ".join(str(b.get("text") or b.get("content") or b.get("input") or "") for b in content))
+        stores[project] = (ids, Bm25(texts))
 
     def rank(project, query):
-        docs, df, average = stores[project]
-        asked = set(WORD.findall(query.lower()))
-        scored = []
-        for uuid, words in docs:
-            score = 0.0
-            for word in asked:
-                tf = words.count(word)
-                if tf:
-                    idf = math.log(1 + (len(docs) - df[word] + 0.5) / (df[word] + 0.5))
-                    score += idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * len(words) / average))
-            if score:
-                scored.append((-score, uuid))
-        return [uuid for _, uuid in sorted(scored)[:20]]
+        ids, found = stores[project]
+        return [ids[n] for _, n in found.scores(query)[:20]]
 
     return rank
 
@@ -118,7 +100,7 @@ def rows(table, binary, root, folder, half):
         return pair, query, found, memory.prompt(query, pair["project"], 50_000 + number), rank(pair["project"], query)
 
     results = each(asked, one)
-    for name, at in (("", 2), (", plain BM25", 4)):
+    for column, at in ((half, 2), (f"{half}, plain BM25", 4)):
         before, first, kept = [], [], []
         for result in results:
             pair, found = result[0], result[at]
@@ -128,14 +110,14 @@ def rows(table, binary, root, folder, half):
             else:
                 before.append(float(new < old))
                 first.append(float(new == 0))
-        table.row(f"current, {half}{name}: in force before replaced", figure(before))
-        table.row(f"current, {half}{name}: in force first", figure(first))
-        table.row(f"current, {half}{name}: controls, the one asked for first", figure(kept))
+        table.put("current: in force before replaced", column, figure(before))
+        table.put("current: in force first", column, figure(first))
+        table.put("current: controls, the one asked for first", column, figure(kept))
     told = [(p, told) for p, _, _, told, _ in results]
-    table.row(f"current, {half}: replaced sentence injected", figure([float(p["old_gold"] in told) for p, told in told if not p.get("control")]))
-    table.row(f"current, {half}: sentence in force injected", figure([float(p["new_gold"] in told) for p, told in told if not p.get("control")]))
-    table.row(f"current, {half}: controls, sentence injected", figure([float(p["old_gold"] in told) for p, told in told if p.get("control")]))
+    table.put("current: replaced sentence injected", half, figure([float(p["old_gold"] in told) for p, told in told if not p.get("control")]))
+    table.put("current: sentence in force injected", half, figure([float(p["new_gold"] in told) for p, told in told if not p.get("control")]))
+    table.put("current: controls, sentence injected", half, figure([float(p["old_gold"] in told) for p, told in told if p.get("control")]))
     drawn = [json.loads(line) for line in memory.run("inspect", "--view", "claims", "--json").splitlines()]
     fallen = {r for c in drawn if c["status"] == "superseded" for r in c["evidence"][:1]}
-    table.row(f"current, {half}: replaced turns known as such", figure([float(bool(fallen & set(uuids[(p['id'], 'old')]))) for p in pairs if not p.get("control")]))
-    table.row(f"current, {half}: controls taken for replaced", figure([float(bool(fallen & set(uuids[(p['id'], 'old')]))) for p in pairs if p.get("control")]))
+    table.put("current: replaced turns known as such", half, figure([float(bool(fallen & set(uuids[(p['id'], 'old')]))) for p in pairs if not p.get("control")]))
+    table.put("current: controls taken for replaced", half, figure([float(bool(fallen & set(uuids[(p['id'], 'old')]))) for p in pairs if p.get("control")]))
