@@ -3,7 +3,7 @@
 use super::Exit;
 use super::exit::Failure;
 use super::output::{self, Paint};
-use crate::config::{Home, Problem, Settings};
+use crate::config::{Home, Problem, Settings, user_config};
 use crate::redact::OwnRules;
 use clap::Subcommand;
 
@@ -43,6 +43,8 @@ fn show(settings: &Settings, json: bool) -> Result<Exit, Failure> {
     let home =
         Home::find().map_or("none: set SINKER_HOME or HOME".to_owned(), |h| h.root().display().to_string());
     if json {
+        let file = user_config().map(|path| path.to_string_lossy().into_owned());
+        output::json(&serde_json::json!({ "key": "settings_file", "value": file, "origin": "environment" }));
         output::json(&serde_json::json!({ "key": "home", "value": home, "origin": "environment" }));
         for (key, value, help) in settings.list() {
             output::json(&serde_json::json!({
@@ -53,6 +55,11 @@ fn show(settings: &Settings, json: bool) -> Result<Exit, Failure> {
     }
     let paint = Paint::new();
     output::say(&format!("{}  {home}", paint.bold("data directory")));
+    let file = user_config().map_or("none: set SINKER_CONFIG or HOME".to_owned(), |path| {
+        let missing = if path.is_file() { "" } else { " (not there: defaults hold)" };
+        format!("{}{missing}", path.display())
+    });
+    output::say(&format!("{}  {file}", paint.bold("settings file")));
     for (key, value, help) in settings.list() {
         output::say(&format!(
             "{} = {}  {}",

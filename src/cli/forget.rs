@@ -2,11 +2,11 @@
 
 use super::exit::Failure;
 use super::output::{self, Paint};
-use super::{Exit, scope};
+use super::{Exit, consent, scope};
 use crate::config::Home;
 use crate::store::{Criteria, Doomed, Reader, Selection};
 use crate::{clock, drain};
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 
 /// Forget for good. It does not come back by reading the transcripts again, by a rebuild or from a backup. Options together mean what all
 /// of them hold for. The host's own transcripts are not changed; they are named.
@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// Show what would go, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask; needed where there is no terminal to ask on
     #[arg(long, short)]
     yes: bool,
     /// Print one JSON object
@@ -58,8 +58,11 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         tell(args, &found, "would forget", found.forgotten, found.shared);
         return Ok(Exit::Done);
     }
-    if !args.yes && !args.json && std::io::stdin().is_terminal() && !is_wanted(args, &found) {
-        output::say("nothing was forgotten");
+    if !args.yes && !args.json && std::io::stdin().is_terminal() {
+        tell(args, &found, "this would forget", found.forgotten, found.shared);
+    }
+    if !consent::given(args.yes, "forget it for good?")? {
+        output::complain("nothing was forgotten");
         return Ok(Exit::Done);
     }
     // The running drainer writes the store anew: nobody may hold an old state of it open.
@@ -177,21 +180,30 @@ fn tell(args: &Args, found: &Selection, verb: &str, forgotten: u64, shared: u64)
     output::say(&format!(
         "{} {} and {}",
         paint.good(verb),
-        count(forgotten, "record"),
-        count(found.doomed.sessions.len() as u64, "whole session")
+        output::count(forgotten, "records"),
+        output::count(found.doomed.sessions.len() as u64, "whole sessions")
     ));
     if !found.doomed.titles.is_empty() {
-        output::say(&format!("{} of sessions with them", count(found.doomed.titles.len() as u64, "title")));
+        output::say(&format!(
+            "{} of sessions with them",
+            output::count(found.doomed.titles.len() as u64, "titles")
+        ));
     }
     if shared > 0 {
         output::say(&format!(
             "{} stay with other sessions that hold them, too (a fork copies its past); forget those sessions, or the records by id",
-            count(shared, "record")
+            output::count(shared, "records")
         ));
     }
     if args.dry_run {
         for [id, time, speaker, line] in &found.examples {
             output::say(&paint.dim(&output::plain(&format!("  {id} {time} {speaker}: {line}"))));
+        }
+        let more = forgotten.saturating_sub(found.examples.len() as u64);
+        if more > 0 && !found.examples.is_empty() {
+            output::say(
+                &paint.dim(&format!("  and {more} more; `sinker search` and `sinker timeline` show them")),
+            );
         }
     }
     if !found.transcripts.is_empty() {
@@ -200,18 +212,4 @@ fn tell(args: &Args, found: &Selection, verb: &str, forgotten: u64, shared: u64)
             output::say(&output::plain(&format!("  {}", path.display())));
         }
     }
-}
-
-fn count(n: u64, of: &str) -> String {
-    if n == 1 { format!("1 {of}") } else { format!("{n} {of}s") }
-}
-
-fn is_wanted(args: &Args, found: &Selection) -> bool {
-    tell(args, found, "this would forget", found.forgotten, found.shared);
-    let mut out = std::io::stdout().lock();
-    drop(write!(out, "forget it for good? [y/N] "));
-    drop(out.flush());
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }

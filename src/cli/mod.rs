@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand. At this edge errors become *what failed*, *why*, and a `hint:` that can be run.
 
 mod config;
+mod consent;
 mod demo;
 mod doctor;
 mod drain;

@@ -46,7 +46,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     let paint = Paint::new();
     output::say(&format!("{} {}", paint.good("noted"), paint.accent(&saved.id)));
     if saved.redacted > 0 {
-        output::say(&format!("{} secrets or private spans were taken out of it", saved.redacted));
+        output::say(&format!("taken out of it, as secret or private: {}", saved.redacted));
     }
     Ok(Exit::Done)
 }
@@ -73,6 +73,9 @@ impl From<NoteError> for Failure {
             NoteError::Long(_) => Self::new(what)
                 .hint("keep the text in a file of the project and note where it lies: `sinker note TEXT --file F`")
                 .exit(Exit::Usage),
+            NoteError::Excluded(_) => Self::new(what)
+                .hint("`sinker config show` names the setting ([capture] exclude, or enabled = false) and its file; `--project P` notes it elsewhere")
+                .exit(Exit::Refused),
             NoteError::Files => Self::new(what).exit(Exit::Usage),
             NoteError::Unknown(_) => {
                 Self::new(what).hint("`sinker search WORDS --kind note` prints ids").exit(Exit::Nothing)

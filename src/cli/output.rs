@@ -98,6 +98,14 @@ pub(super) fn plain(text: &str) -> String {
     visible::escaped(&text.lines().collect::<Vec<_>>().join("\n")).into_owned()
 }
 
+/// A number of things, in words: `1 hit`, `2 hits`. `things` ends in `s`.
+pub(super) fn count(n: impl Into<u64>, things: &str) -> String {
+    match n.into() {
+        1 => format!("1 {}", things.strip_suffix('s').unwrap_or(things)),
+        n => format!("{n} {things}"),
+    }
+}
+
 /// The first line that says something, cut at `chars` characters.
 pub(super) fn headline(text: &str, chars: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -35,7 +35,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             .map(|p| {
                 vec![
                     p.id.clone(),
-                    format!("{} sessions", p.sessions),
+                    output::count(p.sessions, "sessions"),
                     output::when(p.last.as_deref()),
                     p.remote.clone().unwrap_or_else(|| p.directory.clone()),
                 ]

@@ -143,9 +143,11 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         output::complain(&format!("hint: {wider}`sinker status` shows whether everything is stored"));
     } else {
         let paint = Paint::new();
+        let full = answer.hits.len() == ask.limit;
+        let more = if full { ", perhaps more (`--limit`)" } else { "" };
         output::say(&paint.dim(&format!(
-            "{} hits in {place}, {:.1} ms; `sinker show ID` shows one whole",
-            answer.hits.len(),
+            "{} in {place}{more}, {:.1} ms; `sinker show ID` shows one whole",
+            output::count(answer.hits.len() as u64, "hits"),
             watch.ms()
         )));
     }

@@ -51,7 +51,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
         output::complain(&format!("no sessions {place}"));
         output::complain("hint: `sinker sessions --all` lists those of every project");
     } else if !args.json {
-        output::say(&Paint::new().dim(&format!("{} sessions", sessions.len())));
+        output::say(&Paint::new().dim(&output::count(sessions.len() as u64, "sessions")));
     }
     Ok(if sessions.is_empty() { Exit::Nothing } else { Exit::Done })
 }

@@ -39,6 +39,8 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let file = StatusFile::read(home).unwrap_or_default();
     let spool = spool::counts(home);
     let running = drain::is_held(home);
+    // The settings may have changed since the drainer last looked.
+    let rescan_due = drain::rescan_due(home);
     let age_s = heartbeat_age_s(home);
     let error = damage(home, &file)
         .or(file.last_error.clone())
@@ -60,7 +62,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "withheld": file.withheld,
             "unknown_types": file.unknown_types,
             "retained": file.retained,
-            "rescan_due": file.rescan_due,
+            "rescan_due": rescan_due,
             "rescan_begun": home.rescan().exists(),
             "redacted": file.redacted,
             "last_error": error,
@@ -76,14 +78,17 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     line(
         "store",
         format!(
-            "{} documents ({} observations, {} outcomes) of {} sessions",
-            file.documents, file.observations, file.turns, file.sessions
+            "{} ({}, {}) of {}",
+            output::count(file.documents, "documents"),
+            output::count(file.observations, "observations"),
+            output::count(file.turns, "outcomes"),
+            output::count(file.sessions, "sessions")
         ),
     );
     let whole = home.index().join("current").is_file() || file.documents == 0;
     let fresh = whole && file.index_documents == file.documents && file.index_seq == file.seq;
     let state = if fresh { paint.good("up to date") } else { paint.bad("behind the store") };
-    line("index", format!("{} documents, {state}", file.index_documents));
+    line("index", format!("{}, {state}", output::count(file.index_documents, "documents")));
     let waiting = spool.new + spool.cur;
     let wait = match waiting {
         0 => paint.good("empty"),
@@ -133,7 +138,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     if home.rescan().exists() {
         let what = "what is stored is being redacted anew; cut short, a drainer goes on with it by itself";
         line("rules", what.to_owned());
-    } else if file.rescan_due {
+    } else if rescan_due {
         let what = "what is stored was redacted by other rules: `sinker redact --rescan` redacts it anew";
         line("rules", what.to_owned());
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Show what happened around a document, to a file, or lately in a project.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Around this document
+    /// Around this document, in its session
     #[arg(long, value_name = "ID", conflicts_with = "file")]
     around: Option<String>,
     /// What touched this file: a path, or the end of one
@@ -39,11 +39,14 @@ struct Moment<'a> {
 }
 
 pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
+    let project = || match args.all {
+        true => Ok(None),
+        false => scope::project(home, args.project.as_deref()).map(Some),
+    };
     let of = match (&args.around, &args.file) {
         (Some(id), _) => Timeline::Around(id.clone()),
-        (None, Some(file)) => Timeline::File(file.clone()),
-        (None, None) if args.all => Timeline::Newest(None),
-        (None, None) => Timeline::Newest(Some(scope::project(home, args.project.as_deref())?)),
+        (None, Some(file)) => Timeline::File(file.clone(), project()?),
+        (None, None) => Timeline::Newest(project()?),
     };
     let found = Reader::open_to_show(home)?.timeline(&of, args.limit.clamp(1, 10_000))?;
     for document in &found {
@@ -56,7 +59,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     }
     if found.is_empty() && !args.json {
         output::complain("nothing is known of that");
-        output::complain("hint: `sinker timeline --all` shows the newest of every project");
+        output::complain("hint: `--all` looks in every project, not only in that of the working directory");
     }
     Ok(if found.is_empty() { Exit::Nothing } else { Exit::Done })
 }

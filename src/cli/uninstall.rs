@@ -1,6 +1,7 @@
 //! `sinker uninstall`.
 
 use super::Exit;
+use super::consent;
 use super::exit::Failure;
 use super::install::{Told, here, place, shell_words, text};
 use super::service;
@@ -15,7 +16,8 @@ use std::time::Duration;
 const AFTER: &str = "Examples:
   sinker uninstall --dry-run         names every file that would change, and changes nothing
   sinker uninstall                   takes the entries out, wherever an install has put them
-  sinker uninstall --purge           removes what was remembered as well
+  sinker uninstall --purge           asks, and removes what was remembered as well
+  sinker uninstall --purge --yes     the same without asking
 
 Settings that nobody changed since the install come back byte for byte. Claude Code's own
 transcripts stay.";
@@ -33,6 +35,9 @@ pub(super) struct Args {
     /// Remove the data directory as well: all that was remembered
     #[arg(long, conflicts_with = "scope")]
     purge: bool,
+    /// Do not ask before data are removed; needed where there is no terminal to ask on
+    #[arg(long, short, requires = "purge")]
+    yes: bool,
     /// Name what would be changed and removed, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -71,6 +76,11 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     }
     let mut object = plan.json(args);
     if !args.dry_run {
+        if !plan.data.is_empty() && !consent::given(args.yes, "remove all that was remembered, for good?")? {
+            told.warn("nothing was changed".to_owned());
+            told.end(object);
+            return Ok(Exit::Done);
+        }
         // What still starts Sinker would store all anew, without the ledger of what was forgotten. A server that stays in the host's register
         // only reads, and is no reason to keep the data of somebody who wants it gone.
         // It goes first: what the host leaves of its register is removed when the records end.

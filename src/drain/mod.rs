@@ -49,7 +49,7 @@ pub use machine::Mode;
 pub use notes::{Draft, NOTE_BYTES, NoteError, Saved, note};
 pub use progress::Progress;
 pub use rounds::{rebuild, run};
-pub use rules::{retention_in_doubt, rules_in_doubt, unusable_rules};
+pub use rules::{rescan_due, retention_in_doubt, rules_in_doubt, unusable_rules};
 pub use run::{Options, Outcome};
 
 use crate::config::Home;

@@ -1,6 +1,7 @@
 //! Writing a note: redacted here, by the process that was asked, then given to whoever holds the lock (D2).
 
 use super::commands::{self, Patience, Waited};
+use super::gate::Gate;
 use super::run::start;
 use super::{DrainError, Reply, asks};
 use crate::config::{Home, Project, Secret};
@@ -58,6 +59,9 @@ pub enum NoteError {
     /// The user's: no note of that id.
     #[error("there is no note {0}")]
     Unknown(String),
+    /// The user's: nothing of this project is to be stored.
+    #[error("nothing is kept of the project {0}: the settings leave it out")]
+    Excluded(String),
     /// It was refused, or could not be done.
     #[error("{0}")]
     Refused(String),
@@ -76,6 +80,9 @@ pub fn note(home: &Home, draft: &Draft, mut patience: Patience<'_>) -> Result<Sa
     let named = draft.files.iter().flatten();
     if named.clone().count() > FILES || named.clone().any(|file| file.is_empty() || file.len() > FILE_BYTES) {
         return Err(NoteError::Files);
+    }
+    if draft.edits.is_none() && Gate::new(home).passes_project(&draft.project) {
+        return Err(NoteError::Excluded(draft.project.name.clone()));
     }
     let redactor = Redactor::new(&Secret::open(home).map_err(start)?);
     let mut report = Report::default();

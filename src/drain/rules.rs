@@ -1,8 +1,9 @@
 //! What a person's own rules of redaction and retention lack: told wherever somebody looks, since what such a rule was to take out is kept.
 
-use crate::config::{Problem, Settings};
+use crate::config::{Home, Problem, Secret, Settings};
 use crate::log;
-use crate::redact::OwnRules;
+use crate::redact::{OwnRules, Redactor};
+use crate::store::Reader;
 
 /// The rules in the user's settings that are not in force, with the reason; the built-in ones are in force always.
 pub fn unusable_rules() -> Vec<Problem> {
@@ -15,6 +16,16 @@ pub fn rules_in_doubt() -> Option<String> {
     let first = problems.first()?;
     let more = if problems.len() > 1 { format!(" (and {} more)", problems.len() - 1) } else { String::new() };
     Some(format!("a rule of redaction is wrong and not in force: {first}{more}"))
+}
+
+/// True when some of what is stored was redacted by other rules than those in force now. False where there is no store to look at.
+pub fn rescan_due(home: &Home) -> bool {
+    let rules = Reader::open(home).and_then(|store| store.rules());
+    let redactor = Secret::read(home).ok().flatten().map(|secret| Redactor::new(&secret));
+    match (rules, redactor) {
+        (Ok(rules), Some(redactor)) => rules != i64::from(redactor.version()),
+        _ => false,
+    }
 }
 
 /// What keeps the rules of retention out of force, as one sentence. One wrong rule stops them all: what it was to leave alone, another might

@@ -38,9 +38,12 @@ pub(super) fn answer(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
     page.add(&format!("(note) {}", gist(&saved.text, SHOWN_CHARS)));
     let taken = match saved.redacted {
         0 => String::new(),
-        n => format!(" {n} secrets or private spans were taken out."),
+        n => format!(" Taken out as secret or private: {n}."),
     };
     let stored =
         if saved.is_stored { "Kept; it can be found now." } else { "Kept; it can be found in a moment." };
-    Ok(page.close(&format!("{stored}{taken}"), &secret))
+    // Whoever trusts a rule of theirs has to know that it did not look at this.
+    let doubt =
+        drain::rules_in_doubt().map(|what| format!(" Warning: {}.", cut(&what, 300))).unwrap_or_default();
+    Ok(page.close(&format!("{stored}{taken}{doubt}"), &secret))
 }

@@ -40,8 +40,8 @@ pub struct SessionRow {
 pub enum Timeline {
     /// What lies before and after a document.
     Around(String),
-    /// What touched a file: a whole path, or its end.
-    File(String),
+    /// What touched a file, a whole path or its end; in a project, or in all.
+    File(String, Option<String>),
     /// The newest of a project, or of all.
     Newest(Option<String>),
 }
@@ -209,7 +209,7 @@ impl Reader {
                 before.extend(after);
                 return Ok(before);
             }
-            Timeline::File(path) => {
+            Timeline::File(path, project) => {
                 // A path, or the end of one behind a `/`: like a person names a file.
                 let tail = format!(
                     "%/{}",
@@ -220,8 +220,8 @@ impl Reader {
                 );
                 self.documents(
                     "d.n IN (SELECT t.document FROM touches t JOIN paths p ON p.n = t.path WHERE p.path = ?1 OR p.path LIKE ?2 ESCAPE '\\')
-                     ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
-                    params![path, tail, limit],
+                     AND (?4 IS NULL OR s.project = ?4) ORDER BY d.time_ms DESC, d.seq DESC LIMIT ?3",
+                    params![path, tail, limit, project],
                 )?
             }
             Timeline::Newest(project) => self.newest(project.as_deref(), i64::MAX, limit)?,

@@ -36,7 +36,7 @@ fn after_uninstall_nothing_of_ours_runs() {
         assert!(world.api.requests().iter().all(|r| r.notes().is_empty()));
         assert_eq!((world.json(&["status"])[0]["store"]["documents"].clone(), world.logs()), (before, log));
 
-        world.run(&["uninstall", "--purge"]);
+        world.run(&["uninstall", "--purge", "--yes"]);
         assert!(!world.data("").exists(), "the data directory is still there");
     });
 }

@@ -69,7 +69,7 @@ fn a_correction_supersedes_what_was_said_before_and_forgetting_it_brings_that_ba
     let brief = start(&sandbox, &Transcript::new(&sandbox, 20), "startup", "");
     assert!(brief.contains("decision 2026") && brief.contains("9443 last week"), "{brief}");
     assert!(!brief.contains(&format!("(assistant) {OLD}")), "{brief}");
-    assert_eq!(sandbox.sinker(&["forget", "--session", &new.session]).code, Some(0));
+    assert_eq!(sandbox.sinker(&["forget", "--yes", "--session", &new.session]).code, Some(0));
     assert_eq!(status(&sandbox, OLD), "current");
     assert!(!claims(&sandbox).iter().any(|c| c.to_string().contains("9443")));
     sandbox.verify();

@@ -229,7 +229,12 @@ fn sessions_and_timeline_list_what_happened() {
     let first = sessions.iter().find(|s| s["id"] == "ed9d3fdc-1850-4f14-abb7-94f735598f53").unwrap();
     assert_eq!(first["observations"], 37, "the subagent's are its parent's: {first}");
     assert_eq!(first["started"], "2026-11-23T09:12:13.650Z", "{first}");
-    assert!(!sandbox.lines(&["timeline", "--file", "harbor/settings.py"]).is_empty());
+    let file = ["timeline", "--file", "harbor/settings.py"];
+    let of = |more: &[&str]| sandbox.sinker(&[&file, more].concat());
+    assert!(of(&["--all"]).stdout.contains("cedbfb2c") || !of(&["--all", "--json"]).stdout.is_empty());
+    assert!(!of(&["--project", "harbor-api", "--json"]).stdout.is_empty());
+    let here = of(&[]);
+    assert!(here.code == Some(3) && here.stderr.contains("--all"), "another project's file: {here}");
 }
 
 #[test]
@@ -302,7 +307,9 @@ fn config_and_projects_are_shown() {
     assert_eq!(sandbox.sinker(&["config", "check"]).code, Some(0));
     let out = sandbox.sinker(&["config", "show"]);
     assert!(
-        out.code == Some(0) && out.stdout.contains("recall.enabled") && out.stdout.contains("default"),
+        out.code == Some(0)
+            && out.stdout.contains("recall.enabled")
+            && out.stdout.contains("sinker-config.toml (not there: defaults hold)"),
         "{out}"
     );
     std::fs::write(sandbox.user().join("sinker-config.toml"), "[recall]\nenabled = \"maybe\"\n").unwrap();

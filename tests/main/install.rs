@@ -162,16 +162,19 @@ fn a_purge_ends_the_drainer_and_removes_the_data_but_nothing_of_others() {
     let mut drainer = sandbox.start(&["drain"]);
     eventually("a heartbeat", || sandbox.at("state/heartbeat").exists());
     std::fs::write(sandbox.at("mine.txt"), "x").unwrap();
-    let out = sandbox.hosted(&["uninstall", "--purge"]);
+    let out = sandbox.hosted(&["uninstall", "--purge", "--yes"]);
     assert!(out.code == Some(4) && out.stderr.contains("mine.txt"), "{out}");
     assert!(sandbox.settings().exists() && sandbox.at("secret").exists(), "nothing was done");
     std::fs::remove_file(sandbox.at("mine.txt")).unwrap();
     let out = sandbox.hosted(&["uninstall", "--purge"]);
+    assert!(out.code == Some(2) && out.stderr.contains("--yes"), "nobody can be asked: {out}");
+    assert!(sandbox.settings().exists() && sandbox.at("secret").exists(), "nothing was done");
+    let out = sandbox.hosted(&["uninstall", "--purge", "--yes"]);
     assert_eq!(out.code, Some(0), "{out}");
     assert!(!sandbox.home().exists() && !sandbox.settings().exists());
     eventually("the drainer's end", || drainer.ended());
     assert_eq!(drainer.finish(std::time::Duration::from_secs(10)).code, Some(0));
-    let out = sandbox.hosted(&["uninstall", "--purge"]);
+    let out = sandbox.hosted(&["uninstall", "--purge", "--yes"]);
     assert!(out.code == Some(0) && !sandbox.home().exists(), "{out}");
 }
 
@@ -195,7 +198,7 @@ fn a_directory_that_is_none_of_ours_is_not_purged() {
     let home = sandbox.root().join("elsewhere");
     std::fs::create_dir_all(home.join("log")).unwrap();
     std::fs::write(home.join("log/theirs"), "x").unwrap();
-    let mut command = sandbox.beside_host(&["uninstall", "--purge"]);
+    let mut command = sandbox.beside_host(&["uninstall", "--purge", "--yes"]);
     command.env("SINKER_HOME", &home);
     let out = run_to_end(command, b"");
     assert!(out.code == Some(4) && home.join("log/theirs").exists() && !home.join("state").exists(), "{out}");
@@ -209,7 +212,7 @@ fn a_purge_killed_at_any_step_is_completed_by_the_next() {
         sandbox.hosted_json(0, &["install"]);
         sandbox.drain_once();
         std::fs::write(sandbox.at("forgotten"), "{\"v\":1}\n").unwrap();
-        let mut command = sandbox.beside_host(&["uninstall", "--purge"]);
+        let mut command = sandbox.beside_host(&["uninstall", "--purge", "--yes"]);
         command.env("STEP_KILL", n.to_string());
         let out = run_to_end(command, b"");
         // What is left of the data has its ledger, and the ledger its secret, until nothing else is there.
@@ -219,7 +222,7 @@ fn a_purge_killed_at_any_step_is_completed_by_the_next() {
         let data = names.iter().any(|n| n != "forgotten" && n != "secret" && n != "drain.lock");
         assert!(!data || has("forgotten"), "step {n}: {names:?}");
         assert!(!has("forgotten") || has("secret"), "step {n}: {names:?}");
-        let again = sandbox.hosted(&["uninstall", "--purge"]);
+        let again = sandbox.hosted(&["uninstall", "--purge", "--yes"]);
         assert_eq!(again.code, Some(0), "step {n}: {again}");
         assert!(!sandbox.home().exists() && !sandbox.settings().exists(), "step {n}: {again}");
         if !out.killed() {
@@ -384,7 +387,7 @@ fn without_the_hosts_command_a_purge_removes_the_data_and_says_what_is_left_to_t
         let register = if scope == "user" { entry } else { json!({ "projects": { root.as_str(): entry } }) };
         std::fs::write(sandbox.claude().join(".claude.json"), register.to_string()).unwrap();
         std::fs::remove_file(sandbox.root().join("bin/claude")).unwrap();
-        let out = sandbox.hosted(&["uninstall", "--purge"]);
+        let out = sandbox.hosted(&["uninstall", "--purge", "--yes"]);
         assert!(!sandbox.home().exists() && !sandbox.settings().exists(), "{out}");
         let words = format!("claude mcp remove --scope {scope} sinker");
         let words = if scope == "user" { words } else { format!("cd {root} && {words}") };
@@ -394,7 +397,7 @@ fn without_the_hosts_command_a_purge_removes_the_data_and_says_what_is_left_to_t
     let sandbox = Sandbox::new().with_host();
     sandbox.drain_once();
     std::fs::write(sandbox.settings(), "{ // mine\n \"hooks\": \"sinker\" }").unwrap();
-    let out = sandbox.hosted(&["uninstall", "--purge"]);
+    let out = sandbox.hosted(&["uninstall", "--purge", "--yes"]);
     assert!(out.code == Some(1) && sandbox.at("store.db").exists(), "{out}");
 }
 
@@ -447,9 +450,12 @@ fn a_damaged_record_is_left_with_its_backup_and_nothing_is_changed() {
     let after = std::fs::read(sandbox.settings()).unwrap();
     std::fs::write(Path::new(&backup).with_extension("json"), "{\"v\":1,\"sco").unwrap();
     std::fs::write(sandbox.user().join("sinker-config.toml"), "[recall]\ntools = \"all\"\n").unwrap();
-    for args in
-        [&["install"][..], &["uninstall"], &["uninstall", "--purge"], &["uninstall", "--scope", "user"]]
-    {
+    for args in [
+        &["install"][..],
+        &["uninstall"],
+        &["uninstall", "--purge", "--yes"],
+        &["uninstall", "--scope", "user"],
+    ] {
         let out = sandbox.hosted(args);
         assert!(out.code == Some(4) && out.stderr.contains(&backup), "{args:?}: {out}");
         assert_eq!(std::fs::read(sandbox.settings()).unwrap(), after, "{args:?}");

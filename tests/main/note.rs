@@ -26,6 +26,25 @@ fn counts_match(sandbox: &Sandbox) {
     assert_eq!(status["store"]["documents"], status["index"]["documents"], "{status}");
 }
 
+/// What is said in a project that is left out is not stored; what is noted there neither.
+#[test]
+fn a_project_that_is_left_out_keeps_no_note() {
+    let sandbox = Sandbox::unhurried("");
+    for settings in ["[capture]\nexclude = [\"**\"]\n", "[capture]\nenabled = false\n"] {
+        sandbox.configure(settings);
+        let out = sandbox.sinker(&["note", "Quarterdeck lanterns burn kerosene"]);
+        assert!(out.code == Some(4) && out.stderr.contains("config show"), "{settings}: {out}");
+        let server = McpClient::start(&sandbox);
+        let told = server.call("memory_save", json!({"text": "Quarterdeck lanterns burn kerosene"})).0;
+        assert!(told.contains("leave it out"), "{settings}: {told}");
+    }
+    sandbox.configure("[redact]\nrules = [{ name = \"broken\", pattern = \"(\" }]\n");
+    let server = McpClient::start(&sandbox);
+    let told = server.call("memory_save", json!({"text": "Quarterdeck lanterns burn kerosene"})).0;
+    assert!(told.contains("not in force"), "a rule that did not look at it: {told}");
+    assert_eq!(found(&sandbox, &["kerosene"]).len(), 1);
+}
+
 #[test]
 fn a_note_is_kept_redacted_found_told_edited_and_forgotten() {
     let sandbox = Sandbox::unhurried("");

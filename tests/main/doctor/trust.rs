@@ -88,7 +88,7 @@ fn a_server_that_a_project_names_is_not_started() {
     assert!(!mark.exists());
     // This very program can do more than answer.
     let before = patient.tree(&patient.sandbox.user());
-    server(&patient.program, &["uninstall", "--purge"]);
+    server(&patient.program, &["uninstall", "--purge", "--yes"]);
     untried();
     assert_eq!(patient.tree(&patient.sandbox.user()), before);
     server(&patient.program, &["mcp"]);

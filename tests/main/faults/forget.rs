@@ -48,7 +48,7 @@ fn stop(home: &Sandbox, transcript: &Transcript) -> Value {
 }
 
 fn forget(home: &Sandbox, args: &[&str]) -> Value {
-    home.json(&[&["forget"], args].concat())
+    home.json(&[&["forget", "--yes"], args].concat())
 }
 
 /// What can bring it back: the transcripts from their beginning, a new index, the spool, another import.
@@ -196,8 +196,11 @@ fn f77_single_records_go_by_any_of_their_ids_and_turns_stand_for_their_records()
     );
     let left = home.sinker(&["search", "crane port", "--all", "--json"]);
     assert!(left.stdout.contains("7443"), "the other session stays: {left}");
-    let mistakes: [(&[&str], i32); 5] = [
+    let mistakes: [(&[&str], i32); 7] = [
         (&["forget"], 2),
+        // Nobody can be asked through a pipe, and nothing goes unasked.
+        (&["forget", "--speaker", "user"], 2),
+        (&["forget", "--speaker", "user", "--json"], 2),
         (&["forget", "o-00000000000000000000000000000000"], 3),
         (&["forget", "--match", " "], 2),
         (&["forget", "--match", "nowhere to be found"], 3),
@@ -264,7 +267,7 @@ fn f77_a_forget_that_is_killed_or_finds_no_room_is_finished_by_the_next_drain() 
     use crate::crash::{Fault, at_every_step};
     let start = world();
     let undisturbed = start.home.copy();
-    let args = ["forget", "--match", CANARY, "--json"];
+    let args = ["forget", "--match", CANARY, "--json", "--yes"];
     let done = undisturbed.sinker(&args);
     assert_eq!(done.code, Some(0), "{done}");
     let expected = undisturbed.dump();

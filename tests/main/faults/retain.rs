@@ -193,6 +193,13 @@ fn f67_a_rescan_takes_out_what_older_rules_let_through() {
     assert_eq!(home.json(&["redact", "--rescan"])["redacted"], 0);
     assert_eq!(home.dump(), after);
     assert_eq!(home.json(&["status"])["rescan_due"], false);
+    // Other rules are in force from now on, whether or not a drainer has run since.
+    home.configure(
+        "[redact]\nrules = [{ name = \"pier\", pattern = \"pier-[0-9]{9}\", keywords = [\"pier-\"] }]\n",
+    );
+    assert_eq!(home.json(&["status"])["rescan_due"], true);
+    let doctor = home.sinker(&["doctor", "--json"]).stdout;
+    assert!(doctor.contains("redact --rescan"), "{doctor}");
 }
 
 /// Puts a text of the same length in the place of another, in every row: what a table without the rule would have let through.
