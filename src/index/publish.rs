@@ -133,6 +133,11 @@ impl Writer {
         let present = Present::of(&index);
         let writer: IndexWriter<Admitted> = index.writer_with_options(options).at("write", &path)?;
         writer.set_merge_policy(Box::new(merge_policy()));
+        if published {
+            // What a killed process has left goes before anything is written: Tantivy forgets a file that is written anew, under the name of a
+            // leftover, while that is being removed.
+            writer.garbage_collect_files().wait().at("clean up", &path)?;
+        }
         // 1. A writer opened anew gives its first operation the number of the last commit. 2. A merge that begins before the next
         // commit takes a segment for one in which that operation is done. 3. If it was the removal of an old copy, the copy
         // outlives it. So the first operation removes what cannot be there.
