@@ -205,6 +205,13 @@ mod tests {
             (false, "```\nport is 8080 in this file\n```"),
             (false, "> The gateway listens on 8080."),
             (false, "The first query took 812 ms."),
+            (false, "- delete the port 6379 note from docs/staging.md once dispatch is gone"),
+            (false, "The legacy flag is removed as soon as the rollout ends."),
+            (false, "- [x] The lint job runs every 5 minutes"),
+            (false, "Now I need to check that the worker listens on 8080."),
+            (false, "The router is now rebooting."),
+            (false, "The branch is at commit `06d0bd6`."),
+            (false, "Uses `reportlab` for PDFs."),
             // Only a person has preferences.
             (false, "Never mind that folder, it is generated."),
         ] {
