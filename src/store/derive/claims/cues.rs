@@ -4,7 +4,7 @@
 //! true claim that is missed costs nothing, since its record is still found; a false one stands in the way of others.
 
 use super::statement::Kind;
-use regex::Regex;
+use regex::{Regex, RegexSet, RegexSetBuilder};
 use std::sync::LazyLock;
 
 /// Who may state a claim in these words.
@@ -121,14 +121,25 @@ const ROWS: &[Row] = &[
     (Kind::Refuted, Who::Any, r"\bi can rule out (?P<s>[^:;,]+)"),
 ];
 
+fn whole(text: &str) -> String {
+    text.replace("{T}", TROUBLE).replace("{V}", VALUE).replace("{C}", COMMAND)
+}
+
 /// The patterns, made once.
 pub(super) static PATTERNS: LazyLock<Vec<(Kind, Who, Regex)>> = LazyLock::new(|| {
-    let made = |(kind, who, text): &Row| {
-        let text = text.replace("{T}", TROUBLE).replace("{V}", VALUE).replace("{C}", COMMAND);
-        Regex::new(&text).ok().map(|regex| (*kind, *who, regex))
-    };
+    let made =
+        |(kind, who, text): &Row| Regex::new(&whole(text)).ok().map(|regex| (*kind, *who, regex));
     ROWS.iter().filter_map(made).collect()
 });
+
+/// Which of [`PATTERNS`] a sentence fits, by their places: one look instead of one for each.
+pub(super) static FITTING: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    let texts = ROWS.iter().map(|(.., text)| whole(text));
+    RegexSetBuilder::new(texts).dfa_size_limit(FITTING_BYTES).build().ok()
+});
+
+/// The states of all patterns together; with less room they are made again and again.
+const FITTING_BYTES: usize = 8 * 1024 * 1024;
 
 /// A sentence that says of itself that something has changed.
 pub(super) static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -2,7 +2,7 @@
 //!
 //! A question, a guess, an offer, a step that is told, and quoted code state nothing: when in doubt, none.
 
-use super::cues::{self, PATTERNS, Who};
+use super::cues::{self, FITTING, PATTERNS, Who};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -92,13 +92,17 @@ fn statement(sentence: &str, by_user: bool) -> Option<Statement> {
 /// What `part` of a sentence states.
 fn stated(part: &str, sentence: &str, by_user: bool) -> Option<Statement> {
     let lower = part.trim_end_matches(['.', '!']).to_ascii_lowercase();
-    if part.len() < SENTENCE_BYTES.0 || sentence.len() > SENTENCE_BYTES.1 || quotes(&lower) {
+    if part.len() < SENTENCE_BYTES.0 || sentence.len() > SENTENCE_BYTES.1 {
+        return None;
+    }
+    let fitting = FITTING.as_ref()?.matches(&lower);
+    if !fitting.matched_any() || quotes(&lower) {
         return None;
     }
     let unsure = holds(&UNSURE, &lower);
     let prose = !holds(&NO_PROSE, &lower);
     let first = lower.find([',', ';', ':']).and_then(|end| lower.get(..end)).unwrap_or(&lower);
-    for (kind, who, regex) in PATTERNS.iter() {
+    for (kind, who, regex) in fitting.iter().filter_map(|place| PATTERNS.get(place)) {
         if *who == Who::User && !by_user {
             continue;
         }
@@ -168,6 +172,11 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_pattern_is_one() {
+        assert_eq!(FITTING.as_ref().map(regex::RegexSet::len), Some(PATTERNS.len()), "one that fails shifts the others");
+    }
 
     /// What a text states, as (kind, value).
     fn check(by_user: bool, text: &str, expected: &[(Kind, Option<&str>)]) {
