@@ -158,10 +158,11 @@ CREATE INDEX documents_notes ON documents (session, time_ms) WHERE kind = 6;
 ";
 
 const V4: &str = "
--- What user and assistant stated: see `derive::claims`, also for what refutes a claim and is none. By `term` those are found that share one.
+-- What user and assistant stated: see `derive::claims`, also for what refutes a claim and is none. By `term` those are found that share some:
+-- two, or one where one of both has no more than `needs`. `around` are the words of its turn, hashed, 4 bytes each.
 CREATE TABLE claims (
   n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, turn BLOB NOT NULL, observation INTEGER NOT NULL, session INTEGER NOT NULL,
-  project TEXT NOT NULL, time_ms INTEGER NOT NULL, key TEXT NOT NULL, stated TEXT NOT NULL
+  project TEXT NOT NULL, time_ms INTEGER NOT NULL, key TEXT NOT NULL, around BLOB NOT NULL, needs INTEGER NOT NULL, stated TEXT NOT NULL
 );
 CREATE INDEX claims_turn ON claims (turn);
 CREATE INDEX claims_observation ON claims (observation);

@@ -4,7 +4,8 @@
 //! true claim that is missed costs nothing, since its record is still found; a false one stands in the way of others.
 
 use super::statement::Kind;
-use regex::{Regex, RegexSet, RegexSetBuilder};
+use regex::Regex;
+use regex::bytes::{RegexSet, RegexSetBuilder};
 use std::sync::LazyLock;
 
 /// Who may state a claim in these words.
@@ -127,15 +128,15 @@ fn whole(text: &str) -> String {
 
 /// The patterns, made once.
 pub(super) static PATTERNS: LazyLock<Vec<(Kind, Who, Regex)>> = LazyLock::new(|| {
-    let made =
-        |(kind, who, text): &Row| Regex::new(&whole(text)).ok().map(|regex| (*kind, *who, regex));
+    let made = |(kind, who, text): &Row| Regex::new(&whole(text)).ok().map(|regex| (*kind, *who, regex));
     ROWS.iter().filter_map(made).collect()
 });
 
-/// Which of [`PATTERNS`] a sentence fits, by their places: one look instead of one for each.
+/// Which of [`PATTERNS`] a sentence may fit, by their places: one look instead of one for each. Bytes beyond ASCII are no letters here, or an
+/// automaton without states of its own would have to look at them; so it may find one more.
 pub(super) static FITTING: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     let texts = ROWS.iter().map(|(.., text)| whole(text));
-    RegexSetBuilder::new(texts).dfa_size_limit(FITTING_BYTES).build().ok()
+    RegexSetBuilder::new(texts).unicode(false).dfa_size_limit(FITTING_BYTES).build().ok()
 });
 
 /// The states of all patterns together; with less room they are made again and again.

@@ -13,6 +13,7 @@
 //! One that was refuted takes the place of none.
 
 mod cues;
+mod near;
 mod relation;
 pub(in crate::store) mod statement;
 
@@ -23,10 +24,11 @@ use crate::store::body::{Fields, not_ours};
 use crate::store::compact::{self, Id};
 use crate::store::stated::{Related, Stated};
 use crate::store::{StoreError, Terms, Write};
-use relation::{Key, Relation};
+use near::{Near, number, status};
+use relation::Key;
 use rusqlite::{OptionalExtension, params};
 use statement::{Kind, Statement};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement of a turn, before it is stored.
 pub(in crate::store) struct Drawn {
@@ -117,10 +119,10 @@ impl Write<'_> {
             let key = serde_json::to_string(&claim.key).map_err(|e| not_ours(&e))?;
             let Statement { kind, subject, value, text } = &claim.statement;
             let stated = serde_json::to_string(&(kind, subject, value, text)).map_err(|e| not_ours(&e))?;
-            wanted.push((Id::of(&id), claim, key, stated));
+            wanted.push((Id::of(&id), claim, key, stated, packed(&claim.key.around)));
         }
         for (n, id, same) in self.claims_of(turn)? {
-            let at = wanted.iter().position(|(wanted, claim, key, stated)| {
+            let at = wanted.iter().position(|(wanted, claim, key, stated, around)| {
                 *wanted == id
                     && same
                         == (
@@ -130,6 +132,7 @@ impl Write<'_> {
                             claim.time_ms,
                             key.clone(),
                             stated.clone(),
+                            around.clone(),
                         )
             });
             match at {
@@ -141,13 +144,24 @@ impl Write<'_> {
                 None => self.unclaim(n)?,
             }
         }
-        for (id, claim, key, stated) in wanted {
+        for (id, claim, key, stated, around) in wanted {
             self.transaction
                 .prepare_cached(
-                    "INSERT OR IGNORE INTO claims (id, turn, observation, session, project, time_ms, key, stated)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                    "INSERT OR IGNORE INTO claims (id, turn, observation, session, project, time_ms, key, stated, around, needs)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 )?
-                .execute(params![id, Id::of(turn), claim.observation, session, project, claim.time_ms, key, stated])?;
+                .execute(params![
+                    id,
+                    Id::of(turn),
+                    claim.observation,
+                    session,
+                    project,
+                    claim.time_ms,
+                    key,
+                    stated,
+                    around,
+                    relation::needs(&claim.key)
+                ])?;
             if self.transaction.changes() == 0 {
                 continue;
             }
@@ -174,15 +188,13 @@ impl Write<'_> {
         Ok(query.query_row([n], |row| row.get::<_, Id>(0))?.text())
     }
 
-    fn claims_of(
-        &self,
-        turn: &str,
-    ) -> Result<Vec<(i64, Id, (i64, i64, String, i64, String, String))>, StoreError> {
+    fn claims_of(&self, turn: &str) -> Result<Vec<(i64, Id, Columns)>, StoreError> {
         let mut query = self.transaction.prepare_cached(
-            "SELECT n, id, observation, session, project, time_ms, key, stated FROM claims WHERE turn = ?1 ORDER BY n",
+            "SELECT n, id, observation, session, project, time_ms, key, stated, around FROM claims WHERE turn = ?1 ORDER BY n",
         )?;
         let rows = query.query_map([Id::of(turn)], |row| {
-            let same = (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?);
+            let same =
+                (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?);
             Ok((row.get(0)?, row.get(1)?, same))
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -190,19 +202,22 @@ impl Write<'_> {
 
     /// Notes how a new claim stands to those that share a word of its subject.
     fn relate(&mut self, project: &str, claim: &Row) -> Result<(), StoreError> {
-        let mut near = BTreeSet::new();
+        let mut shared: BTreeMap<i64, i64> = BTreeMap::new();
         for term in relation::handles(&claim.key) {
             let mut query =
                 self.transaction.prepare_cached("SELECT claim FROM claim_terms WHERE term = ?1")?;
             let rows = query.query_map([handle(project, term)], |row| row.get::<_, i64>(0))?;
             for n in rows {
-                near.insert(n?);
+                *shared.entry(n?).or_default() += 1;
             }
         }
-        for n in near {
-            let Some(other) = (n != claim.n).then(|| self.claim_row(n)).transpose()?.flatten() else {
+        let needs = relation::needs(&claim.key);
+        for (n, shared) in shared {
+            // Most share one word, and nothing is to be said of those.
+            if n == claim.n || (shared < needs && shared < self.needs(n)?) {
                 continue;
-            };
+            }
+            let Some(other) = self.claim_row(n)? else { continue };
             let (first, second) = if claim.is_before(&other) { (claim, &other) } else { (&other, claim) };
             let one_session = first.session == second.session;
             let Some(how) = relation::relation(&first.key, &second.key, one_session) else { continue };
@@ -215,15 +230,21 @@ impl Write<'_> {
         Ok(())
     }
 
+    fn needs(&self, n: i64) -> Result<i64, StoreError> {
+        let mut query = self.transaction.prepare_cached("SELECT needs FROM claims WHERE n = ?1")?;
+        Ok(query.query_row([n], |row| row.get(0)).optional()?.unwrap_or(i64::MAX))
+    }
+
     fn claim_row(&self, n: i64) -> Result<Option<Row>, StoreError> {
         let mut query = self
             .transaction
-            .prepare_cached("SELECT n, id, session, time_ms, key FROM claims WHERE n = ?1")?;
+            .prepare_cached("SELECT n, id, session, time_ms, key, around FROM claims WHERE n = ?1")?;
         let row = query.query_row([n], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, String>(4)?))
+            let (key, around): (String, Vec<u8>) = (row.get(4)?, row.get(5)?);
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, key, around))
         });
-        let Some((n, id, session, time_ms, key)) = row.optional()? else { return Ok(None) };
-        let key = serde_json::from_str(&key).map_err(|e| not_ours(&e))?;
+        let Some((n, id, session, time_ms, key, around)) = row.optional()? else { return Ok(None) };
+        let key = Key { around: unpacked(&around), ..serde_json::from_str(&key).map_err(|e| not_ours(&e))? };
         Ok(Some(Row { n, id, session, time_ms, key }))
     }
 
@@ -246,14 +267,13 @@ impl Write<'_> {
     /// Takes a claim away, with its document.
     fn unclaim(&mut self, n: i64) -> Result<(), StoreError> {
         self.touch(n)?;
-        let row: Option<(Id, String, String)> = self
+        let Some(row) = self.claim_row(n)? else { return Ok(()) };
+        let project: String = self
             .transaction
-            .prepare_cached("SELECT id, project, key FROM claims WHERE n = ?1")?
-            .query_row([n], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?;
-        let Some((id, project, key)) = row else { return Ok(()) };
-        let key: Key = serde_json::from_str(&key).map_err(|e| not_ours(&e))?;
-        for term in relation::handles(&key) {
+            .prepare_cached("SELECT project FROM claims WHERE n = ?1")?
+            .query_row([n], |row| row.get(0))?;
+        let id = row.id;
+        for term in relation::handles(&row.key) {
             self.transaction
                 .prepare_cached("DELETE FROM claim_terms WHERE term = ?1 AND claim = ?2")?
                 .execute(params![handle(&project, term), n])?;
@@ -426,61 +446,18 @@ impl Write<'_> {
     }
 }
 
-/// A claim in relation to another one.
-struct Near {
-    how: i64,
-    is_later: bool,
-    observation: i64,
-    /// It was refuted.
-    is_void: bool,
-    is_superseded: bool,
-    related: Related,
-}
-
-impl Near {
-    /// How it stands to the other one, in the words of the outside; `None` where that is not told.
-    fn told(&self) -> Option<&'static str> {
-        match (self.how, self.is_later) {
-            (SUPERSEDED, true) if self.is_void => None,
-            (SUPERSEDED, true) => Some("superseded_by"),
-            (SUPERSEDED, false) if self.is_void => None,
-            (SUPERSEDED, false) => Some("supersedes"),
-            (SAME, true) if self.is_void => None,
-            (SAME, true) => Some("restated_by"),
-            (SAME, false) => Some("restates"),
-            (CONFLICT, _) if !self.is_superseded => Some("conflicts_with"),
-            _ => None,
-        }
-    }
-}
-
-/// The numbers of `claim_relations.how`.
-const SAME: i64 = 1;
-const SUPERSEDED: i64 = 2;
-const REFUTED: i64 = 3;
-const CONFLICT: i64 = 4;
-
-fn number(relation: Relation, later: Kind) -> i64 {
-    match relation {
-        Relation::Same => SAME,
-        Relation::Superseded if later == Kind::Refuted => REFUTED,
-        Relation::Superseded => SUPERSEDED,
-        Relation::Conflict => CONFLICT,
-    }
-}
-
-fn status(near: &[Near]) -> &'static str {
-    let holds = |how: i64| near.iter().any(|n| n.how == how && n.is_later && !n.is_void);
-    if holds(SAME) || holds(SUPERSEDED) || near.iter().any(|n| n.how == REFUTED && n.is_later) {
-        "superseded"
-    } else if near.iter().any(|n| n.how == CONFLICT && !n.is_superseded) {
-        "conflicted"
-    } else {
-        "current"
-    }
-}
-
 /// A term of a project's claims, as a row holds it.
-fn handle(project: &str, term: &str) -> i64 {
-    compact::short_hash(&id::hash(&[project.as_bytes(), term.as_bytes()]))
+fn handle(project: &str, term: u32) -> i64 {
+    compact::short_hash(&id::hash(&[project.as_bytes(), &term.to_le_bytes()]))
+}
+
+/// What a row holds of a claim: observation, session, project, time, key, statement, and what is around it.
+type Columns = (i64, i64, String, i64, String, String, Vec<u8>);
+
+fn packed(around: &[u32]) -> Vec<u8> {
+    around.iter().flat_map(|term| term.to_le_bytes()).collect()
+}
+
+fn unpacked(around: &[u8]) -> Vec<u32> {
+    around.as_chunks::<4>().0.iter().map(|term| u32::from_le_bytes(*term)).collect()
 }

@@ -5,7 +5,8 @@
 
 use super::cues::{APART, CHANGE, PLAIN, VALUE};
 use super::statement::Kind;
-use crate::store::Terms;
+use crate::id;
+use crate::store::{Terms, compact};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -21,8 +22,9 @@ pub(in crate::store) struct Key {
     pub about: BTreeSet<String>,
     /// The terms of its value.
     pub value: BTreeSet<String>,
-    /// The terms of the turn that it was said in.
-    pub around: BTreeSet<String>,
+    /// The terms of the turn that it was said in, hashed, in order.
+    #[serde(skip)]
+    pub around: Vec<u32>,
     /// Words by which it is told from a near one: see [`APART`].
     pub apart: BTreeSet<String>,
 }
@@ -63,7 +65,7 @@ static PLAIN_WORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| PLAIN.sp
 pub(in crate::store) fn key(
     statement: &super::statement::Statement,
     by_user: bool,
-    around: BTreeSet<String>,
+    around: Vec<u32>,
     terms: Terms<'_>,
 ) -> Key {
     let mut set = |text: &str| {
@@ -94,14 +96,21 @@ pub(in crate::store) fn key(
 }
 
 /// The terms of a turn, without those that many hold. `terms` is the analysis of the index.
-pub(in crate::store) fn around(said: &str, terms: Terms<'_>) -> BTreeSet<String> {
+pub(in crate::store) fn around(said: &str, terms: Terms<'_>) -> Vec<u32> {
     let mut all = BTreeSet::new();
     terms(said, &mut |term| {
         if all.len() < AROUND && weight(&term) >= 1.0 {
-            all.insert(term);
+            all.insert(hashed(&term));
         }
     });
-    all
+    all.into_iter().collect()
+}
+
+/// A term among those of a turn.
+pub(super) fn hashed(term: &str) -> u32 {
+    let hash = compact::short_hash(&id::hash(&[term.as_bytes()]));
+    // The lower half is as good as the whole.
+    u32::try_from(hash & i64::from(u32::MAX)).unwrap_or(0)
 }
 
 /// What a term tells of the matter: a plain word little, a number less than a name.
@@ -144,17 +153,20 @@ fn mass<'a>(terms: impl Iterator<Item = &'a String>) -> f64 {
     terms.filter(|t| !t.contains('.')).map(|t| weight(t)).sum()
 }
 
-/// The terms by which a claim is found again: those of its subject that say something, and those around it.
-pub(in crate::store) fn handles(key: &Key) -> BTreeSet<&str> {
+/// The terms by which a claim is found again, hashed: those of its subject and its value that say something, and those around it.
+pub(in crate::store) fn handles(key: &Key) -> BTreeSet<u32> {
+    let telling = |t: &&String| weight(t) >= 1.0 || (t.len() > 2 && t.bytes().all(|b| b.is_ascii_digit()));
+    let own = key.about.iter().chain(&key.value).filter(telling).map(|t| hashed(t));
     // Only one that tells of a change is met by what lies around it.
-    let around = key.around.iter().filter(|_| key.change);
-    key.about
-        .iter()
-        .chain(around)
-        .chain(&key.value)
-        .filter(|t| weight(t) >= 1.0)
-        .map(String::as_str)
-        .collect()
+    own.chain(key.around.iter().copied().filter(|_| key.change)).collect()
+}
+
+/// So many of its terms another claim must have to be compared with it; see `claims.needs`.
+pub(in crate::store) fn needs(key: &Key) -> i64 {
+    // 1. One word may be all that is named of what was refuted or renamed. 2. It may be the whole subject.
+    let one = matches!(key.kind, Kind::Refuted | Kind::Rename)
+        || key.about.iter().filter(|t| weight(t) >= 1.0).count() < 2;
+    if one { 1 } else { 2 }
 }
 
 /// How `earlier` stands to `later`; `None`: they have nothing to do with each other. `one_session`: both were said there.
@@ -241,9 +253,9 @@ pub(in crate::store) fn relation(earlier: &Key, later: &Key, one_session: bool) 
     let kinds = |key: &Key| matches!(key.kind, Kind::Decision | Kind::Value | Kind::Preference);
     let firm = kinds(later) || later.kind == Kind::Removal;
     let said = mass(first.iter());
-    let spoken = mass(first.intersection(&later.around));
-    let met = mass(earlier.around.intersection(&later.around));
-    let least = mass(earlier.around.iter()).min(mass(later.around.iter())).max(1.0);
+    let spoken = mass(first.iter().filter(|t| later.around.binary_search(&hashed(t)).is_ok()));
+    let met = earlier.around.iter().filter(|t| later.around.binary_search(t).is_ok()).count() as f64;
+    let least = earlier.around.len().min(later.around.len()).max(1) as f64;
     let one_matter = spoken >= SPOKEN.1 && spoken >= SPOKEN.0 * said && met >= ONE_MATTER * least;
     (later.change && firm && kinds(earlier) && one_matter).then_some(Relation::Superseded)
 }

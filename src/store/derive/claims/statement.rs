@@ -95,7 +95,7 @@ fn stated(part: &str, sentence: &str, by_user: bool) -> Option<Statement> {
     if part.len() < SENTENCE_BYTES.0 || sentence.len() > SENTENCE_BYTES.1 {
         return None;
     }
-    let fitting = FITTING.as_ref()?.matches(&lower);
+    let fitting = FITTING.as_ref()?.matches(lower.as_bytes());
     if !fitting.matched_any() || quotes(&lower) {
         return None;
     }
@@ -175,7 +175,11 @@ mod tests {
 
     #[test]
     fn every_pattern_is_one() {
-        assert_eq!(FITTING.as_ref().map(regex::RegexSet::len), Some(PATTERNS.len()), "one that fails shifts the others");
+        assert_eq!(
+            FITTING.as_ref().map(regex::bytes::RegexSet::len),
+            Some(PATTERNS.len()),
+            "one that fails shifts the others"
+        );
     }
 
     /// What a text states, as (kind, value).
