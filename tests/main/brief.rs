@@ -176,6 +176,21 @@ fn after_a_compaction_the_session_is_told_first_what_it_did_itself() {
     assert_eq!(start(&home, &now, "compact", ""), reply, "delivered again");
 }
 
+/// What is left to do is an answer: whoever asked for it was answered.
+#[test]
+fn a_list_of_next_steps_answers_who_asked_for_it() {
+    let home = Sandbox::unhurried("");
+    let mut session = Transcript::new(&home, 1);
+    session.prompt("Move the gateway to another port.").says("Moved the gateway to port 7443.");
+    session
+        .prompt("Write down what is left, I have to leave.")
+        .says("## Next steps\n- Run the load test against staging")
+        .flush();
+    home.drain_once();
+    let told = start(&home, &Transcript::new(&home, 9), "startup", "");
+    assert!(told.contains("Run the load test") && !told.contains("unanswered"), "{told}");
+}
+
 #[test]
 fn a_command_that_began_a_turn_finds_it() {
     let home = Sandbox::unhurried("");

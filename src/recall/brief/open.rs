@@ -55,8 +55,11 @@ fn steps(past: &Past) -> impl Iterator<Item = &str> {
 fn broken_off(turn: &Past) -> Option<Line> {
     let said = &turn.said;
     let interrupted = said.notes.lines().any(|line| line == "interrupted by the user");
-    let unanswered =
-        said.completed.is_empty() && said.files_edited.is_empty() && !said.request.starts_with('/');
+    // What is left to do is an answer, too.
+    let unanswered = said.completed.is_empty()
+        && said.next_steps.is_empty()
+        && said.files_edited.is_empty()
+        && !said.request.starts_with('/');
     let request =
         said.request.lines().map(stripped).find(|line| line.split_whitespace().count() >= LEAST_WORDS)?;
     let why = match (interrupted, unanswered) {
