@@ -7,8 +7,8 @@ use super::generation::{Generation, Meta, meta, parse_payload};
 use super::schema::{Fields, from_tantivy, id_term, schema, tokenizers};
 use crate::config::Home;
 use crate::ledger;
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use tantivy::columnar::Column;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
@@ -40,7 +40,7 @@ pub struct Reader {
     seq: u64,
     ledger: u64,
     /// The times of each segment's documents, opened when one is asked for: to open them costs more than to read one.
-    times: Vec<OnceCell<Column<i64>>>,
+    times: Vec<OnceLock<Column<i64>>>,
 }
 
 impl Reader {
@@ -92,7 +92,7 @@ impl Reader {
         for segment in searcher.segment_readers() {
             segment.inverted_index(fields.key).at("open", &path)?;
         }
-        let times = searcher.segment_readers().iter().map(|_| OnceCell::new()).collect();
+        let times = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
         Ok(Some(Self { searcher, fields, path, seq, ledger, times }))
     }
 
@@ -125,7 +125,7 @@ impl Reader {
     /// When a document was said; 0 when unknown. Units: milliseconds since 1970, UTC. Errors: damage on disk.
     pub fn time(&self, at: DocAddress) -> Result<i64, IndexError> {
         let known = usize::try_from(at.segment_ord).ok().and_then(|ord| self.times.get(ord));
-        let opened = known.and_then(OnceCell::get);
+        let opened = known.and_then(OnceLock::get);
         if let Some(times) = opened {
             return Ok(times.first(at.doc_id).unwrap_or(0));
         }
@@ -133,7 +133,6 @@ impl Reader {
         let times = segment.fast_fields().i64("time").at("open", &self.path)?;
         let time = times.first(at.doc_id).unwrap_or(0);
         if let Some(known) = known {
-            // Nobody else fills it: a reader stays in its thread.
             known.get_or_init(|| times);
         }
         Ok(time)

@@ -230,3 +230,10 @@ fn a_document_is_there_once_however_often_it_comes() {
     writer.upsert(&document(2, "pier")).unwrap();
     held(&mut writer, 6, "pier");
 }
+
+/// Threads may share a reader: the server's, and the fuzz target's, do.
+#[test]
+fn a_reader_can_be_shared() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Reader>();
+}
