@@ -22,7 +22,7 @@
 //! | [`doctor`] | whether all of it works here |
 //! | [`cli`] | the commands |
 //!
-//! Under all of them: [`config`], [`ledger`], [`fs`], [`clock`], [`step`], [`id`], [`log`], [`visible`].
+//! Under all of them: [`config`], [`ledger`], [`fs`], [`clock`], [`step`], [`command`], [`id`], [`log`], [`visible`].
 
 pub mod hook;
 pub mod spool;
@@ -42,6 +42,7 @@ pub mod ledger;
 pub mod fs;
 pub mod clock;
 pub mod step;
+pub mod command;
 pub mod id;
 pub mod log;
 pub mod visible;

@@ -29,6 +29,8 @@ enum View {
     Segments,
     /// What user and assistant stated, with its status and what stands against it
     Claims,
+    /// What failed, how often, and the run that worked afterwards
+    Failures,
     /// One a transcript: what became of its lines
     Lines,
 }
@@ -66,6 +68,16 @@ struct Claim<'a> {
     project: &'a str,
     time: Option<&'a str>,
     text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    id: &'a str,
+    status: Option<&'a str>,
+    session: &'a str,
+    project: &'a str,
+    #[serde(flatten)]
+    failure: &'a crate::store::Failure,
 }
 
 #[derive(Serialize)]
@@ -116,6 +128,23 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             put(line(args.json, &claim, || {
                 let status = claim.status.unwrap_or("-");
                 vec![claim.id.to_owned(), format!("{status:<10}"), output::headline(claim.text, 200)]
+            }))
+        })?,
+        View::Failures => store.each_document(Some("failure"), |document| {
+            let Some(failure) = &document.failure else { return true };
+            let row = &document.row;
+            let status = row.status.as_deref();
+            let failed =
+                Failed { id: &row.id, status, session: &row.session, project: &row.project, failure };
+            put(line(args.json, &failed, || {
+                let how = if failure.fixed.is_some() { "fixed" } else { status.unwrap_or("-") };
+                let what = format!("{}: {}", failure.command, failure.error);
+                vec![
+                    row.id.clone(),
+                    format!("{how:<10}"),
+                    format!("{:>3}x", failure.count),
+                    output::headline(&what, 200),
+                ]
             }))
         })?,
         view => store.each_document(None, |document| {

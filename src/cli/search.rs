@@ -62,8 +62,17 @@ pub(super) struct Args {
     json: bool,
 }
 
-const KINDS: [&str; 8] =
-    ["observation", "outcome", "checkpoint", "session-summary", "session", "claim", "note", "work"];
+const KINDS: [&str; 9] = [
+    "observation",
+    "outcome",
+    "checkpoint",
+    "session-summary",
+    "session",
+    "claim",
+    "note",
+    "work",
+    "failure",
+];
 const SPEAKERS: [&str; 6] = ["user", "assistant", "tool", "web", "agent", "host"];
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

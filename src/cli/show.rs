@@ -32,6 +32,12 @@ struct Shown<'a> {
     /// Of a claim: subject, value, evidence, and how others stand to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     header: Option<&'a crate::store::Stated>,
+    /// Of a failure: command, error, how often, and what fixed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'a crate::store::Failure>,
+    /// The number of the turn that it is, or lies in, in its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<u64>,
     text: &'a str,
     links: &'a [String],
     revisions: &'a [String],
@@ -53,6 +59,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
     };
     let links = store.evidence(&document.row.id)?;
     let revisions = store.revisions(&document.row.id)?;
+    let turn = store.turn_number(&document.row.id)?;
     let text = document.text();
     if args.json {
         let shown = Shown {
@@ -72,18 +79,20 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             files: &document.files,
             fields: document.fields.as_ref(),
             header: document.stated.as_ref(),
+            failure: document.failure.as_ref(),
+            turn,
             text: &text,
             links: &links,
             revisions: &revisions,
         };
         output::json(&shown);
     } else {
-        print(&document, &text, &links, &revisions);
+        print(&document, turn, &text, &links, &revisions);
     }
     Ok(Exit::Done)
 }
 
-fn print(document: &Document, text: &str, links: &[String], revisions: &[String]) {
+fn print(document: &Document, turn: Option<u64>, text: &str, links: &[String], revisions: &[String]) {
     let paint = Paint::new();
     let row = &document.row;
     output::say(&format!("{}  {}", paint.accent(&row.id), paint.bold(&row.kind)));
@@ -96,6 +105,7 @@ fn print(document: &Document, text: &str, links: &[String], revisions: &[String]
     line("time", &output::when(row.time.as_deref()));
     line("project", &row.project);
     line("session", &document.sessions.join(", "));
+    line("turn", &turn.map(|n| n.to_string()).unwrap_or_default());
     line("agent", &document.agent);
     line("record", row.record.as_deref().unwrap_or_default());
     line("command", document.command.as_deref().unwrap_or_default());
@@ -110,6 +120,20 @@ fn print(document: &Document, text: &str, links: &[String], revisions: &[String]
                 "related",
                 &format!("{relation} {id} of {}: {}", output::when(Some(&other.time)), other.text),
             );
+        }
+    }
+    if let Some(fields) = &document.fields {
+        line("type", &fields.kind);
+        line("model", fields.model.as_deref().unwrap_or_default());
+        for ran in &fields.commands {
+            let end = ran.exit.map_or_else(|| ran.end.clone(), |exit| format!("exit {exit}"));
+            line("ran", &format!("{} ({end})  {}", ran.command, ran.record));
+        }
+        for test in &fields.tests {
+            line("tests", &format!("{}: {} {}  {}", test.result, test.command, test.summary, test.record));
+        }
+        for (field, records) in &fields.sources {
+            line("from", &format!("{field}: {}", records.join(" ")));
         }
     }
     if !links.is_empty() {

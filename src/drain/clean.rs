@@ -49,6 +49,7 @@ pub(super) fn clean(
         record: raw.uuid.map(&mut say),
         parent: raw.parent.map(&mut say),
         message: raw.message_id.map(&mut say),
+        model: raw.model.map(&mut say),
         prompt: raw.prompt_id.map(&mut say),
         is_prompt: raw.is_prompt && !is_withheld(&blocks),
         scored,

@@ -31,23 +31,29 @@ pub(super) fn indexed(document: Document) -> index::Document {
     if let Some(fields) = &document.fields {
         prose = fields.text();
         request.clone_from(&fields.request);
-        header = serde_json::to_string(fields).unwrap_or_default();
+        header = serde_json::to_string(&fields.header()).unwrap_or_default();
     }
     if let Some(stated) = &document.stated {
         prose.clone_from(&stated.text);
         header = serde_json::to_string(stated).unwrap_or_default();
     }
+    if let Some(failure) = &document.failure {
+        tool = format!("{}\n{}", failure.command, failure.error);
+        header = serde_json::to_string(failure).unwrap_or_default();
+    }
     let title = match document.row.kind.as_str() {
         "session" | "session-summary" => document.title.unwrap_or_default(),
         _ => document.stated.map(|stated| stated.subject).unwrap_or_default(),
     };
+    // A tool said it, but who asks for what tools said is given the record.
+    let speaker = if document.row.kind == "failure" { String::new() } else { document.row.speaker };
     index::Document {
         id: document.row.id,
         kind: document.row.kind,
         sessions: document.sessions,
         project: document.row.project,
         host: document.host,
-        speaker: document.row.speaker,
+        speaker,
         time_ms: document.time_ms.unwrap_or(0),
         record: document.row.record.unwrap_or_default(),
         agent: document.agent,

@@ -5,7 +5,7 @@
 pub struct Document {
     /// The row's id, `[a-z0-9-]{1,64}`; the index holds one document an id.
     pub id: String,
-    /// `observation`, `outcome`, `checkpoint`, `session-summary`, `session`, `claim`, `note` or `work`.
+    /// `observation`, `outcome`, `checkpoint`, `session-summary`, `session`, `claim`, `note`, `work` or `failure`.
     pub kind: String,
     /// Host session ids; the first owns the row, the others link it (forks).
     pub sessions: Vec<String>,

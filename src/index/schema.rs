@@ -232,13 +232,16 @@ pub(super) fn from_tantivy(fields: &Fields, doc: &TantivyDocument) -> Document {
     let packed = |field: Field| -> String {
         doc.get_first(field).and_then(|v| v.as_bytes().map(id::unpack)).unwrap_or_default()
     };
+    let kind = one(fields.kind);
+    // No filter finds it by that: the record that says it is found.
+    let speaker = if kind == "failure" { "tool".to_owned() } else { one(fields.speaker) };
     Document {
         id: packed(fields.id),
-        kind: one(fields.kind),
+        kind,
         sessions: all(fields.session),
         project: one(fields.project),
         host: one(fields.host),
-        speaker: one(fields.speaker),
+        speaker,
         time_ms: doc.get_first(fields.time).and_then(|v| v.as_i64()).unwrap_or(0),
         record: packed(fields.record),
         agent: one(fields.agent),

@@ -104,8 +104,8 @@ pub(super) struct Save {
 }
 
 /// Kinds of documents.
-pub(super) const KINDS: [&str; 7] =
-    ["observation", "outcome", "checkpoint", "session-summary", "claim", "note", "work"];
+pub(super) const KINDS: [&str; 8] =
+    ["observation", "outcome", "checkpoint", "session-summary", "claim", "note", "work", "failure"];
 /// Who can have said something.
 pub(super) const SPEAKERS: [&str; 6] = ["user", "assistant", "tool", "web", "agent", "host"];
 

@@ -162,6 +162,38 @@ pub(super) fn settle(reader: &Reader, session: &str, lines: Vec<Line>) -> Result
     Ok(give_way(&fallen(reader, session)?, lines))
 }
 
+/// Does one of the lines state something that the request of their header holds, too? What was asked tells nothing by itself, but what a person
+/// stated when asking does.
+pub(super) fn are_stated(
+    reader: &Reader,
+    session: &str,
+    about: &Stored,
+    lines: &[Line],
+) -> Result<bool, RecallError> {
+    let asked: serde_json::Value = serde_json::from_str(&about.header).unwrap_or_default();
+    let asked = asked.get("request").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let repeated: Vec<&Line> =
+        lines.iter().filter(|line| line.speaker == "user" && asked.contains(line.text.trim())).collect();
+    if repeated.is_empty() || session.is_empty() {
+        return Ok(false);
+    }
+    let f = reader.fields();
+    for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+        let claims = Docs::Only(holding(segment, f.session, session)?).keep(segment, f.kind, "claim")?;
+        let Docs::Only(docs) = claims else { continue };
+        for doc in docs.into_iter().take(LOOK_AT) {
+            let claim = reader.stored(DocAddress::new(ord, doc))?;
+            let own = header(&claim);
+            let is_of =
+                |line: &&&Line| line.record.as_ref() == own.evidence.first() && says(&line.text, &own.text);
+            if claim.status != "superseded" && repeated.iter().any(|line| is_of(&line)) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// A text of a session without the sentences in it that are no longer so.
 pub(super) fn in_force(reader: &Reader, session: &str, text: &str) -> Result<String, RecallError> {
     if session.is_empty() || text.is_empty() {

@@ -38,6 +38,8 @@ pub(super) struct Entry {
     pub top: Vec<Stored>,
     /// The best lines.
     pub lines: Vec<Line>,
+    /// What was asked states what one of the lines says: the line is shown, and not twice.
+    pub states: bool,
     /// Order of entries.
     pub score: f64,
     /// Share of the query's weight that it covers: see [`Told::coverage`].
@@ -122,7 +124,8 @@ pub(super) fn entries(
         if ask.parts.has(Part::Claims) {
             lines = claims::settle(reader, &session, lines)?;
         }
-        entries.push(Entry { session, header, best, top, lines, score, coverage, explain });
+        let states = ask.parts.has(Part::Claims) && claims::are_stated(reader, &session, &header, &lines)?;
+        entries.push(Entry { session, header, best, top, lines, states, score, coverage, explain });
     }
     origin::settle(query, &mut entries);
     Ok(entries)

@@ -8,16 +8,15 @@ use super::excerpt::{self, mask};
 use super::origin;
 use super::parts::Parts;
 use super::query::Query;
-use super::rank::{Ranked, Ranker};
+use super::rank::Ranker;
 use super::render;
 use super::scope::{Docs, holding};
+use crate::command;
 use crate::index::{Reader, Stored, fold_path};
 use tantivy::{DocAddress, SegmentReader};
 
 /// So many documents are looked at for one answer.
 const LOOK_AT: usize = 8;
-/// The store keeps so much of a command that failed. Units: characters.
-const COMMAND_CHARS: usize = 160;
 /// Of how a turn ended, so much is said where what failed in it matters more. Units: characters.
 const END_CHARS: usize = 120;
 
@@ -84,15 +83,49 @@ pub(super) fn of_file(
     Ok(None)
 }
 
-/// As much of a command as is known of one that failed.
-pub(super) fn as_kept(command: &str) -> String {
-    command.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(COMMAND_CHARS).collect()
+/// A failure as the index holds it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Failed {
+    /// The tool.
+    pub tool: String,
+    /// What was run.
+    pub command: String,
+    /// What went wrong, the last time.
+    pub error: String,
+    /// `failed`, `denied`, `unknown` or `interrupted`.
+    pub end: String,
+    count: u64,
+    /// Our id of the turn of the last time.
+    pub turn: String,
 }
 
-/// The newest turn in which a command failed and did not work later on, as one short entry, with its session.
+impl Failed {
+    /// Reads the header of a document of kind failure; what is missing is empty.
+    pub(super) fn of(doc: &Stored) -> Self {
+        let header: serde_json::Value = serde_json::from_str(&doc.header).unwrap_or_default();
+        let text =
+            |name: &str| header.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+        Self {
+            tool: text("tool"),
+            command: text("command"),
+            error: text("error"),
+            end: text("end"),
+            count: header.get("count").and_then(serde_json::Value::as_u64).unwrap_or(1),
+            turn: text("turn"),
+        }
+    }
+
+    /// `<command>: <error>`, and how often.
+    pub(super) fn told(&self) -> String {
+        let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
+        format!("{}: {}{times}", self.command, self.error)
+    }
+}
+
+/// The newest failure of a command that did not work since, as one short entry, with its session.
 ///
-/// `query`: the command, or what is known of a failure. `threshold`: the share of its weight that the failed command with its error must
-/// cover; of a command whose words are too few to go by it must be that very `command`. Units: `chars` of the whole text.
+/// `command` is looked up as it is; what else is known of a failure is asked by `query`: `threshold` is the share of its weight that
+/// a failed command with its error must cover. Units: `chars` of the whole text.
 pub(super) fn of_command(
     reader: &Reader,
     whose: Whose<'_>,
@@ -101,41 +134,65 @@ pub(super) fn of_command(
     chars: usize,
     deadline: &Deadline,
 ) -> Result<Option<(Block, String)>, RecallError> {
-    let Some(rarest) = query.terms.first() else { return Ok(None) };
     deadline.check()?;
     let f = reader.fields();
+    let mut found: Vec<(i64, DocAddress)> = Vec::new();
+    if let Some(command) = command {
+        let told = command::told(command);
+        for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
+            let docs = Docs::Only(holding(segment, f.command, &told)?).keep(segment, f.kind, "failure")?;
+            for doc in whose.keep(reader, segment, docs)? {
+                let at = DocAddress::new(ord, doc);
+                found.push((reader.time(at)?, at));
+            }
+        }
+    }
+    newest_first(&mut found);
+    if let Some(told) = tell(reader, &found, chars, &|_| true)? {
+        return Ok(Some(told));
+    }
+    let Some(rarest) = query.terms.first().filter(|_| query.is_useful()) else { return Ok(None) };
+    deadline.check()?;
     let ranker = Ranker::new(reader, query, Parts::default())?;
-    let mut found: Vec<(i64, Ranked)> = Vec::new();
+    found.clear();
     for (ord, segment) in (0..).zip(reader.searcher().segment_readers()) {
         // What lacks the rarest term covers too little in any case, and few hold it.
-        let docs = Docs::Only(holding(segment, f.prose, &rarest.text)?).keep(segment, f.kind, "outcome")?;
+        let docs = Docs::Only(holding(segment, f.tool, &rarest.text)?).keep(segment, f.kind, "failure")?;
         let docs = Docs::Only(whose.keep(reader, segment, docs)?);
         for ranked in ranker.segment(ord, &docs)? {
             if query.coverage(ranked.mask) >= threshold {
-                found.push((reader.time(ranked.at)?, ranked));
+                found.push((reader.time(ranked.at)?, ranked.at));
             }
         }
     }
     deadline.check()?;
-    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.at.cmp(&b.1.at)));
-    for (_, ranked) in found.into_iter().take(LOOK_AT) {
-        let doc = reader.stored(ranked.at)?;
-        if is_taken_back(&doc) {
+    newest_first(&mut found);
+    tell(reader, &found, chars, &|line| query.coverage(mask(query, line)) >= threshold)
+}
+
+fn newest_first(found: &mut [(i64, DocAddress)]) {
+    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+}
+
+/// The first of some failures that may be told, with how its turn ended.
+fn tell(
+    reader: &Reader,
+    found: &[(i64, DocAddress)],
+    chars: usize,
+    covers: &dyn Fn(&str) -> bool,
+) -> Result<Option<(Block, String)>, RecallError> {
+    for (_, at) in found.iter().take(LOOK_AT) {
+        let doc = reader.stored(*at)?;
+        let failed = Failed::of(&doc);
+        let line = format!("failed: {}", failed.told());
+        if is_taken_back(&doc) || failed.end != "failed" || !covers(&line) || origin::is_addressed(&line) {
             continue;
         }
-        // The end of the line is what the command printed.
-        let is_it = |line: &str| {
-            let rest = command.and_then(|command| line.strip_prefix("failed: ")?.strip_prefix(command));
-            query.is_useful() || rest.is_some_and(|rest| rest.starts_with(": "))
-        };
-        let covers = |line: &String| {
-            query.coverage(mask(query, line)) >= threshold && is_it(line) && !origin::is_addressed(line)
-        };
-        let Some(line) = failures(&doc).into_iter().find(covers) else { continue };
-        let mut parts = vec![origin::quoted("tool", &line)];
         let session = doc.sessions.first().cloned().unwrap_or_default();
-        parts.extend(ended(reader, &doc, &session, END_CHARS)?);
-        return Ok(render::short(&doc, &session, &parts, chars).map(|block| (block, session)));
+        let mut parts = vec![origin::quoted("tool", &line)];
+        let about = reader.find(&failed.turn)?.unwrap_or(doc);
+        parts.extend(ended(reader, &about, &session, END_CHARS)?);
+        return Ok(render::short(&about, &session, &parts, chars).map(|block| (block, session)));
     }
     Ok(None)
 }
@@ -194,11 +251,4 @@ fn ended(reader: &Reader, doc: &Stored, session: &str, chars: usize) -> Result<O
 /// A person took it back, or something later replaced it: it is there to be found, not to be told.
 fn is_taken_back(doc: &Stored) -> bool {
     doc.status == "superseded"
-}
-
-/// The commands that a turn left failing: `failed: <command>: <error>`.
-pub(super) fn failures(doc: &Stored) -> Vec<String> {
-    let header: serde_json::Value = serde_json::from_str(&doc.header).unwrap_or_default();
-    let notes = header.get("notes").and_then(serde_json::Value::as_str).unwrap_or_default();
-    notes.lines().filter(|line| line.starts_with("failed: ")).map(str::to_owned).collect()
 }

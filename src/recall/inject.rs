@@ -13,7 +13,7 @@ use super::render::{self, Size, fenced};
 use super::shown::{Looker, Shown, Why};
 use crate::config::{Home, Secret, Settings};
 use crate::index::Reader;
-use crate::{fs, log};
+use crate::{command, fs, log};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The moment of a session.
@@ -239,8 +239,7 @@ fn blocks(
         Moment::Touch { files, command } => {
             let mut blocks = Vec::new();
             if let Some(command) = command {
-                let command = history::as_kept(command);
-                let query = analyse(reader, &command, parts)?;
+                let query = analyse(reader, &command::told(command), parts)?;
                 let asked = (&query, Some(command.as_str()));
                 let failed = history::of_command(reader, whose, asked, bar, ENTRY_CHARS, deadline)?;
                 blocks.extend(failed.map(|(block, session)| of_call(ask, block, &session)));

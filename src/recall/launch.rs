@@ -194,8 +194,17 @@ pub(super) fn block(reader: &Reader, project: &str, left: &str) -> Result<Option
     }
     let Some(best) = best else { return Ok(None) };
     let session = header.sessions.first().cloned().unwrap_or_default();
-    let entry =
-        Entry { session, header, top: Vec::new(), best, lines, score: 0.0, coverage: 0.0, explain: None };
+    let entry = Entry {
+        session,
+        header,
+        top: Vec::new(),
+        best,
+        lines,
+        states: false,
+        score: 0.0,
+        coverage: 0.0,
+        explain: None,
+    };
     Ok(Some(render::entry(&entry)))
 }
 

@@ -109,7 +109,7 @@ pub(super) fn quoted(line: &Line, kind: &str) -> String {
 /// Renders an entry: header, request, lines.
 pub(super) fn entry(entry: &Entry) -> Block {
     let mut parts = Vec::new();
-    if let Some(request) = field(&entry.header, "request", REQUEST_CHARS) {
+    if let Some(request) = field(&entry.header, "request", REQUEST_CHARS).filter(|_| !entry.states) {
         parts.push(Part::new("request: ", &request, false));
     }
     let mut known_by: Vec<&[u8]> = vec![entry.session.as_bytes()];
@@ -258,6 +258,7 @@ mod tests {
             top: vec![header.clone()],
             header,
             lines: vec![line],
+            states: false,
             score: 1.0,
             coverage: 1.0,
             explain: None,

@@ -89,7 +89,7 @@ fn by_record(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> 
 fn derived(reader: &Reader, segment: &SegmentReader, found: &mut [Ranked]) -> Result<(), RecallError> {
     const DERIVED: f64 = 0.5;
     let docs: Vec<DocId> = found.iter().map(|r| r.at.doc_id).collect();
-    for kind in ["outcome", "checkpoint", "session-summary", "claim"] {
+    for kind in ["outcome", "checkpoint", "session-summary", "claim", "failure"] {
         let list = postings(segment, reader.fields().kind, kind, IndexRecordOption::Basic)?;
         let Some(mut list) = list else { continue };
         meet(&docs, &mut list, |at, _| found.iter_mut().skip(at).take(1).for_each(|r| r.score *= DERIVED));
@@ -104,6 +104,7 @@ fn newest(reader: &Reader, query: &Query, ask: &Ask, deadline: &Deadline) -> Res
         if ask.kind.is_none() {
             // These carry a profile only, and are no answer.
             docs = docs.drop(segment, reader.fields().kind, "session")?;
+            docs = docs.drop(segment, reader.fields().kind, "failure")?;
         }
         let docs: Vec<_> = match docs {
             Docs::All => segment.doc_ids_alive().collect(),

@@ -5,6 +5,7 @@ use crate::id;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use zstd::bulk::{Compressor, Decompressor};
 
 /// A text longer than this is kept as head, tail, size and hash. Units: bytes.
@@ -114,6 +115,9 @@ pub(super) struct Beside<'a> {
     /// The API message.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none", borrow)]
     pub message: Option<Cow<'a, str>>,
+    /// The model that said it.
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none", borrow)]
+    pub model: Option<Cow<'a, str>>,
     /// The host's prompt id.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none", borrow)]
     pub prompt: Option<Cow<'a, str>>,
@@ -157,10 +161,40 @@ impl Beside<'_> {
         Beside {
             parent: own(self.parent),
             message: own(self.message),
+            model: own(self.model),
             prompt: own(self.prompt),
             args: own(self.args),
         }
     }
+}
+
+/// A command that was run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ran {
+    /// The command, one line, without what only shortens its output.
+    pub command: String,
+    /// Its exit status, where it is known to be its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i64>,
+    /// `well`, `failed`, `denied`, `unknown` or `interrupted`.
+    pub end: String,
+    /// The beginning of the id of the observation that holds the result.
+    pub record: String,
+}
+
+/// Tests that were run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tested {
+    /// The command, as in [`Ran`].
+    pub command: String,
+    /// `passed`, `failed` or `unclear`.
+    pub result: String,
+    /// The line in which the runner sums up, or empty.
+    pub summary: String,
+    /// As in [`Ran`].
+    pub record: String,
 }
 
 /// The content of a derived document; every field may be empty. Extraction is deterministic.
@@ -183,12 +217,32 @@ pub struct Fields {
     pub files_read: Vec<String>,
     /// Files edited, in order of first sight.
     pub files_edited: Vec<String>,
+    /// Of a turn or a run: `fix`, `feature`, `refactor`, `change`, `discovery`, `decision` or `security`; else empty.
+    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// The model that answered last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Commands, the newest of too many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<Ran>,
+    /// Tests, the newest of too many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<Tested>,
+    /// Of each field by its name: beginnings of the ids of the observations that it was taken from.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, Vec<String>>,
 }
 
 impl Fields {
     /// Reads a stored body. Errors: [`StoreError::Body`].
     pub(super) fn read(codec: i64, body: Vec<u8>) -> Result<Self, StoreError> {
         serde_json::from_slice(&unpack(codec, body)?).map_err(|e| not_ours(&e))
+    }
+
+    /// What a header in the index holds: without what only a person looks at.
+    pub fn header(&self) -> Self {
+        Self { commands: Vec::new(), tests: Vec::new(), sources: BTreeMap::new(), ..self.clone() }
     }
 
     /// The fields as lines `name: text`, the empty ones left out.

@@ -53,8 +53,17 @@ impl FromSql for Id {
 }
 
 /// Kinds by number. A number is never given to another kind.
-const KINDS: [&str; 8] =
-    ["observation", "outcome", "checkpoint", "session-summary", "session", "claim", "note", "work"];
+const KINDS: [&str; 9] = [
+    "observation",
+    "outcome",
+    "checkpoint",
+    "session-summary",
+    "session",
+    "claim",
+    "note",
+    "work",
+    "failure",
+];
 /// [`KINDS`] by name, for statements.
 pub(super) const OBSERVATION: i64 = 0;
 /// See [`OBSERVATION`].

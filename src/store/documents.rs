@@ -35,6 +35,8 @@ pub struct Observation {
     pub parent: Option<String>,
     /// The API message.
     pub message: Option<String>,
+    /// The model that said it.
+    pub model: Option<String>,
     /// The host's prompt id.
     pub prompt: Option<String>,
     /// It begins a turn.
@@ -430,6 +432,7 @@ impl Observation {
         Beside {
             parent: self.parent.as_deref().map(Into::into),
             message: self.message.as_deref().map(Into::into),
+            model: self.model.as_deref().map(Into::into),
             prompt: self.prompt.as_deref().map(Into::into),
             args: self.command.as_ref().map(|(_, args)| args.as_str().into()),
         }

@@ -107,6 +107,25 @@ impl Reader {
         Ok(query.query_row([session], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
     }
 
+    /// The number of the turn that a document is, or that an observation lies in: prompts of its session up to it, 0 before the first one. `None` for
+    /// what belongs to no one turn.
+    pub fn turn_number(&self, id: &str) -> Result<Option<u64>, StoreError> {
+        let place: Option<(i64, i64, i64)> = self
+            .connection
+            .prepare_cached(
+                "SELECT l.session, l.at_ms, l.at FROM documents d JOIN links l ON l.document = d.n AND l.session = d.session
+                 WHERE d.id = ?1 AND l.agent = 0
+                 UNION ALL SELECT session, at, 9223372036854775807 FROM documents WHERE id = ?1 AND kind = 1 AND agent = 0",
+            )?
+            .query_row([super::compact::Id::of(id)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let Some((session, at_ms, at)) = place else { return Ok(None) };
+        let mut query = self.connection.prepare_cached(
+            "SELECT count(*) FROM links WHERE session = ?1 AND is_prompt = 1 AND agent = 0 AND (at_ms, at) <= (?2, ?3)",
+        )?;
+        Ok(Some(query.query_row(params![session, at_ms, at], |row| unsigned(row, 0))?))
+    }
+
     /// Projects, the one used last first.
     pub fn projects(&self) -> Result<Vec<ProjectRow>, StoreError> {
         let mut query = self.connection.prepare_cached(

@@ -182,6 +182,7 @@ impl Reader {
                 record: own.record,
                 parent: own.parent,
                 message: own.message,
+                model: own.model,
                 prompt: own.prompt,
                 scored: own.scored,
                 command: own.command,
@@ -225,7 +226,7 @@ impl Reader {
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
             let body = self.packs.body(&self.connection, Place::read(row, 1)?)?;
-            let (blocks, Beside { parent, message, prompt, args }) = whole_of(&body)?;
+            let (blocks, Beside { parent, message, prompt, args, .. }) = whole_of(&body)?;
             let own = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
             all.push(Older {
                 at: row.get(0)?,
@@ -324,6 +325,7 @@ impl Write<'_> {
             record: said.record,
             parent: said.parent,
             message: said.message,
+            model: said.model,
             prompt: said.prompt,
             is_prompt: false,
             scored: said.scored,
@@ -393,7 +395,8 @@ impl Write<'_> {
         let Older { parent, message, prompt, args, .. } = &older;
         let [parent, message, prompt, args] =
             [parent, message, prompt, args].map(|text| text.as_deref().map(Cow::Borrowed));
-        let place = self.add_body(&body_of(json, &Beside { parent, message, prompt, args })?)?;
+        let place =
+            self.add_body(&body_of(json, &Beside { parent, message, prompt, args, ..Beside::default() })?)?;
         let new = self.transaction.execute(
             "INSERT OR IGNORE INTO revisions (document, content, at, bytes, pack, start, length) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![n, content, older.at, position(bytes), place.pack, place.start, place.length],

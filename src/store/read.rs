@@ -6,7 +6,7 @@ use super::damage::{Look, look};
 use super::migrate::VERSION;
 use super::packs::{Packs, Place};
 use super::profile::stored_profile;
-use super::{Behind, Stated, StoreError};
+use super::{Behind, Failure, Stated, StoreError};
 use crate::config::Home;
 use crate::ledger;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
@@ -38,6 +38,8 @@ pub struct Document {
     pub fields: Option<Fields>,
     /// Kind `claim` only.
     pub stated: Option<Stated>,
+    /// Kind `failure` only.
+    pub failure: Option<Failure>,
     /// False for what recall does not score.
     pub scored: bool,
     /// Slash command.
@@ -69,10 +71,11 @@ impl Document {
 
     /// All text of it, as a person reads it.
     pub fn text(&self) -> String {
-        match (&self.fields, &self.stated) {
-            (Some(fields), _) => fields.text(),
-            (None, Some(stated)) => stated.text.clone(),
-            (None, None) => self.blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
+        match (&self.fields, &self.stated, &self.failure) {
+            (Some(fields), ..) => fields.text(),
+            (None, Some(stated), _) => stated.text.clone(),
+            (None, None, Some(failure)) => failure.text(),
+            (None, None, None) => self.blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
         }
     }
 }
@@ -415,7 +418,7 @@ impl Reader {
         let column = |i: usize| ROW_WIDTH + i;
         let (n, session): (i64, i64) = (row.get(column(0))?, row.get(column(1))?);
         let mut shown = document_row(row)?;
-        let mut stated = None;
+        let (mut stated, mut failure) = (None, None);
         let observation = shown.kind == "observation";
         let is_note = shown.kind == "note";
         let (blocks, beside, fields) = if observation || is_note {
@@ -427,6 +430,11 @@ impl Reader {
             let claim = Stated::read(row.get(column(7))?, row.get(column(8))?)?;
             (shown.speaker, shown.record) = (claim.speaker.clone(), claim.evidence.first().cloned());
             stated = Some(claim);
+            (Vec::new(), Beside::default(), None)
+        } else if shown.kind == "failure" {
+            let failed = Failure::read(row.get(column(7))?, row.get(column(8))?)?;
+            (shown.speaker, shown.record) = ("tool".to_owned(), failed.records.first().cloned());
+            failure = Some(failed);
             (Vec::new(), Beside::default(), None)
         } else {
             (Vec::new(), Beside::default(), Some(Fields::read(row.get(column(7))?, row.get(column(8))?)?))
@@ -460,6 +468,7 @@ impl Reader {
             blocks,
             fields,
             stated,
+            failure,
             scored: row.get(column(3))?,
             command: row.get(column(4))?,
             args: beside.args.map(Into::into),

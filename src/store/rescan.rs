@@ -275,8 +275,8 @@ fn redacted(body: &[u8], plain: bool, redact: Redact<'_>) -> Result<Option<Redac
     for block in &mut blocks {
         block.each_text(&mut say);
     }
-    let Beside { parent, message, prompt, args } = &mut beside;
-    for text in [parent, message, prompt, args].into_iter().flatten() {
+    let Beside { parent, message, model, prompt, args } = &mut beside;
+    for text in [parent, message, model, prompt, args].into_iter().flatten() {
         let mut owned = text.to_string();
         say(&mut owned);
         *text = Cow::Owned(owned);

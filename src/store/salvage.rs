@@ -389,6 +389,7 @@ impl Reader {
             record: row.get::<_, Option<Id>>(5)?.map(|id| id.text()),
             parent: beside.parent.map(Cow::into_owned),
             message: beside.message.map(Cow::into_owned),
+            model: beside.model.map(Cow::into_owned),
             prompt: beside.prompt.map(Cow::into_owned),
             is_prompt: false,
             scored: row.get(6)?,

@@ -6,8 +6,13 @@ use super::migrate::Migration;
 use super::{branches, migrate};
 
 /// `MIGRATIONS[v]` brings a store of version `v` to `v + 1`; the version is `PRAGMA user_version`.
-pub(super) const MIGRATIONS: &[Migration] =
-    &[(V1, migrate::nothing), (V2, branches::fill), (V3, migrate::nothing), (V4, migrate::nothing)];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    (V1, migrate::nothing),
+    (V2, branches::fill),
+    (V3, migrate::nothing),
+    (V4, migrate::nothing),
+    (V5, migrate::nothing),
+];
 
 const V1: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -176,4 +181,21 @@ CREATE INDEX claim_relations_later ON claim_relations (later);
 INSERT OR IGNORE INTO dirty (session, part, item)
   SELECT session, 'turn', CAST(document AS TEXT) FROM links WHERE is_prompt = 1 AND agent = 0
   UNION SELECT DISTINCT session, 'turn', '0' FROM links;
+";
+
+const V5: &str = "
+-- What was run in a turn, and how it ended (`derive::failures`): `key` is a hash of what was run, `error` one of what went wrong, `stated` the rest
+-- of a run that did not work.
+CREATE TABLE runs (
+  turn BLOB NOT NULL, n INTEGER NOT NULL, key INTEGER NOT NULL, end INTEGER NOT NULL, time_ms INTEGER NOT NULL, session INTEGER NOT NULL,
+  observation INTEGER NOT NULL, error INTEGER, stated TEXT, PRIMARY KEY (turn, n)
+) WITHOUT ROWID;
+CREATE INDEX runs_key ON runs (key, end, time_ms);
+-- Documents that rest on the rows of a key.
+CREATE TABLE keyed (kind TEXT NOT NULL, key INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (kind, key, id)) WITHOUT ROWID;
+-- Turns and runs that were stored before.
+INSERT OR IGNORE INTO dirty (session, part, item)
+  SELECT session, 'turn', CAST(document AS TEXT) FROM links WHERE is_prompt = 1 AND agent = 0
+  UNION SELECT DISTINCT session, 'turn', '0' FROM links
+  UNION SELECT DISTINCT session, 'agent', CAST(agent AS TEXT) FROM links WHERE agent <> 0;
 ";

@@ -203,6 +203,7 @@ impl Write<'_> {
         )?;
         if was != project.id {
             self.reclaim(session)?;
+            self.refail(session)?;
         }
         if was.is_empty() || was == project.id {
             return Ok(());

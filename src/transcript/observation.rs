@@ -98,6 +98,8 @@ pub struct Observation {
     pub speaker: Speaker,
     /// The API message it is a part of.
     pub message_id: Option<String>,
+    /// The model that said it, by the API's name.
+    pub model: Option<String>,
     /// The host's prompt id.
     pub prompt_id: Option<String>,
     /// It begins a turn: a person typed it.

@@ -79,7 +79,7 @@ const STARTUP: [&str; 7] = [
     "change 2026-11-20 s-d6408bf754 (assistant) The load test against staging reaches 900 requests a second. (asked: Run the load test against staging.)",
     "open 2026-11-20 t-3605495090 (assistant) Write the page about limits",
     "open 2026-11-20 t-3605495090 (assistant) tell the harbor team about the new port.",
-    "failure 2026-11-20 t-f40cdc77c0 (tool) “cargo run --bin limits -- --check: error: limits.toml: no such key `burst`”",
+    "failure 2026-11-20 f-bcf11dcc26 (tool) “cargo run --bin limits -- --check: error: limits.toml: no such key `burst`”",
     "change 2026-11-20 s-d6408bf754 (files) edited lately, below /project/src/: gateway.rs (in 2 sessions), ports.rs",
     "change 2026-11-20 s-7edcbd1985 (assistant) Moved the gateway to port 7443. (asked: Move the gateway to another port.)",
 ];

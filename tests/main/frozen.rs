@@ -85,6 +85,11 @@ fn f44_every_frozen_version_opens_and_goes_on() {
         for old in &frozen {
             let new = now.iter().find(|r| r["id"] == old["id"]).unwrap_or_else(|| panic!("{old} is gone"));
             for (field, value) in old.as_object().unwrap() {
+                // What is drawn from records may be drawn better by now.
+                let is_drawn = !["observation", "note"].contains(&old["kind"].as_str().unwrap());
+                if is_drawn && ["text", "bytes", "revision", "time"].contains(&field.as_str()) {
+                    continue;
+                }
                 assert_eq!(&new[field], value, "{field} of {old}");
             }
         }

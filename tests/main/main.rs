@@ -21,6 +21,7 @@ mod doctor;
 mod drain;
 mod events;
 mod export;
+mod failures;
 mod faults;
 mod frozen;
 mod hook;

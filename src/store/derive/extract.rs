@@ -2,9 +2,10 @@
 //!
 //! Only whole lines and sentences of the source are taken, so that a person finds them again in the record.
 
-use crate::store::body::{Block, Fields};
+use super::runs::one_line;
+use super::sort;
+use crate::store::body::{Block, Fields, Ran, Tested};
 use crate::store::facts::action;
-use std::collections::BTreeMap;
 
 /// Units: characters, for each field.
 const FIELD_CHARS: usize = 700;
@@ -17,13 +18,26 @@ const ANSWER_BYTES: usize = 16 * 1024;
 pub(super) struct Builder {
     fields: Fields,
     answer: String,
-    looked: Vec<String>,
-    /// Open and failed commands by call id, in the order of their ids.
-    running: BTreeMap<String, String>,
-    failed: Vec<(String, String)>,
-    decided: Vec<String>,
+    answered_by: String,
+    looked: Vec<(String, String)>,
+    decided: Vec<(String, String)>,
     interrupted: bool,
+    /// Tools were called.
+    called: bool,
 }
+
+/// What a turn says beside its words.
+pub(super) struct Beside {
+    /// Commands that failed when they ran last: command, error, record.
+    pub failing: Vec<(String, String, String)>,
+    pub commands: Vec<Ran>,
+    pub tests: Vec<Tested>,
+}
+
+/// Records that a field names, at most.
+const SOURCES: usize = 6;
+/// A shorter answer to a shorter request, in characters and words, is small talk, when nothing was done beside.
+const SMALL_TALK: (usize, usize) = (100, 4);
 
 const LEARNED: [&str; 13] = [
     "root cause",
@@ -67,53 +81,73 @@ const NEXT: [&str; 9] = [
 ];
 
 impl Builder {
-    /// Adds a record.
+    /// Adds a record; `id` tells where it is found again.
     pub(super) fn add(
         &mut self,
+        id: &str,
         speaker: &str,
         is_prompt: bool,
-        command: Option<&str>,
-        args: Option<&str>,
+        command: Option<(&str, &str)>,
         blocks: &[Block],
     ) {
         for block in blocks {
             match block {
                 Block::Text { t } => match speaker {
-                    "user" | "agent" => self.asked(is_prompt || speaker == "agent", command, args, t),
-                    "assistant" => self.answered(t),
+                    "user" | "agent" => self.asked(id, is_prompt || speaker == "agent", command, t),
+                    "assistant" => self.answered(id, t),
                     "host" if t.starts_with("[Request interrupted") => self.interrupted = true,
                     _ => {}
                 },
-                Block::Use { id, name, t, file, cmd } => {
-                    self.called(id, name, t, file.as_deref(), cmd.as_deref())
-                }
-                Block::Result { id, t, failed, interrupted, .. } => {
-                    self.returned(id, t, *failed || *interrupted)
+                Block::Use { name, t, file, cmd, .. } => {
+                    self.called(id, name, t, file.as_deref(), cmd.is_some())
                 }
                 _ => {}
             }
         }
     }
 
-    fn asked(&mut self, is_request: bool, command: Option<&str>, args: Option<&str>, text: &str) {
+    /// Notes the model that answers.
+    pub(super) fn by(&mut self, model: &str) {
+        self.fields.model = Some(model.to_owned());
+    }
+
+    fn source(&mut self, field: &str, id: &str) {
+        let known = self.fields.sources.entry(field.to_owned()).or_default();
+        let id = id.get(..SOURCE_CHARS).unwrap_or(id);
+        if known.len() < SOURCES && !known.iter().any(|k| k == id) {
+            known.push(id.to_owned());
+        }
+    }
+
+    fn asked(&mut self, id: &str, is_request: bool, command: Option<(&str, &str)>, text: &str) {
         let line = match command {
-            Some(name) => format!("/{name} {}", args.unwrap_or_default()).trim_end().to_owned(),
+            Some((name, args)) => format!("/{name} {args}").trim_end().to_owned(),
             None => text.to_owned(),
         };
         if is_request && self.fields.request.is_empty() {
             self.fields.request = first_lines(&line, FIELD_CHARS);
+            self.source("request", id);
         }
-        collect(&mut self.decided, &line, &DECIDED);
+        let mut decided = Vec::new();
+        collect(&mut decided, &line, &DECIDED);
+        self.decided.extend(decided.into_iter().map(|sentence| (sentence, id.to_owned())));
     }
 
-    fn answered(&mut self, text: &str) {
+    fn answered(&mut self, id: &str, text: &str) {
         let mut learned = Vec::new();
         collect(&mut learned, text, &LEARNED);
         for sentence in learned {
-            add_line(&mut self.fields.learned, &sentence);
+            if add_line(&mut self.fields.learned, &sentence) {
+                self.source("learned", id);
+            }
         }
-        collect(&mut self.decided, text, &DECIDED);
+        let mut decided = Vec::new();
+        collect(&mut decided, text, &DECIDED);
+        if self.decided.len() < 20 {
+            self.decided.extend(decided.into_iter().map(|sentence| (sentence, id.to_owned())));
+        }
         if !text.trim().is_empty() {
+            self.answered_by = id.to_owned();
             let mut end = ANSWER_BYTES.min(text.len());
             while !text.is_char_boundary(end) {
                 end -= 1;
@@ -122,50 +156,85 @@ impl Builder {
         }
     }
 
-    fn called(&mut self, id: &str, name: &str, input: &str, file: Option<&str>, command: Option<&str>) {
+    fn called(&mut self, id: &str, name: &str, input: &str, file: Option<&str>, is_command: bool) {
+        self.called = true;
         match (file, action(name)) {
-            (Some(path), Some("read")) => add_file(&mut self.fields.files_read, path),
-            (Some(path), Some(_)) => add_file(&mut self.fields.files_edited, path),
+            (Some(path), Some("read")) => {
+                add_file(&mut self.fields.files_read, path);
+                self.source("files_read", id);
+            }
+            (Some(path), Some(_)) => {
+                add_file(&mut self.fields.files_edited, path);
+                self.source("files_edited", id);
+            }
             _ => {}
         }
-        if let Some(command) = command {
-            self.running.insert(id.to_owned(), one_line(command, 160));
-        } else if matches!(name, "Grep" | "Glob" | "WebSearch" | "WebFetch" | "Agent" | "Task") {
+        if !is_command && matches!(name, "Grep" | "Glob" | "WebSearch" | "WebFetch" | "Agent" | "Task") {
             let wanted = ["pattern: ", "query: ", "url: ", "description: "];
             let line = input.lines().find(|l| wanted.iter().any(|w| l.starts_with(w)));
-            self.looked.push(format!("{name} {}", one_line(line.unwrap_or_default(), 120)));
+            self.looked.push((format!("{name} {}", one_line(line.unwrap_or_default(), 120)), id.to_owned()));
         }
     }
 
-    fn returned(&mut self, id: &str, text: &str, failed: bool) {
-        let Some(command) = self.running.remove(id) else { return };
-        self.failed.retain(|(known, _)| *known != command);
-        if failed {
-            let line = text.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with("Exit code"));
-            self.failed.push((command, one_line(line.unwrap_or_default(), 160)));
-        }
+    /// Was there nothing worth keeping: a greeting, thanks, a word of agreement?
+    pub(super) fn is_small_talk(&self) -> bool {
+        let (chars, words) = SMALL_TALK;
+        let (answer, request) = (self.answer.trim(), self.fields.request.trim());
+        let is_plain = |text: &str| !text.chars().any(|c| c.is_ascii_digit() || "/\\`_#@{}=<>\"".contains(c));
+        !self.called
+            && !self.interrupted
+            && !answer.is_empty()
+            && self.fields.learned.is_empty()
+            && self.decided.is_empty()
+            && request.split_whitespace().count() < words
+            && answer.chars().count() < chars
+            && is_plain(request)
+            && is_plain(answer)
+            && !request.contains('?')
+            && next_steps(&self.answer).is_empty()
+            && sort::is_courtesy(request)
     }
 
     /// The fields; those that come from the end of the run are drawn now.
-    pub(super) fn finish(mut self) -> Fields {
+    pub(super) fn finish(mut self, beside: Beside) -> Fields {
+        let (answered_by, has_decided) = (std::mem::take(&mut self.answered_by), !self.decided.is_empty());
         self.fields.next_steps = next_steps(&self.answer);
         self.fields.completed = first_lines(&without_section(&self.answer), FIELD_CHARS);
-        self.looked.dedup();
-        for line in &self.looked {
-            add_line(&mut self.fields.investigated, line);
+        for (field, is_there) in [
+            ("next_steps", !self.fields.next_steps.is_empty()),
+            ("completed", !self.fields.completed.is_empty()),
+        ] {
+            if is_there {
+                self.source(field, &answered_by);
+            }
         }
-        for sentence in &self.decided {
-            add_line(&mut self.fields.notes, sentence);
+        self.looked.dedup_by(|a, b| a.0 == b.0);
+        for (line, id) in std::mem::take(&mut self.looked) {
+            if add_line(&mut self.fields.investigated, &line) {
+                self.source("investigated", &id);
+            }
         }
-        for (command, error) in &self.failed {
-            add_line(&mut self.fields.notes, &format!("failed: {command}: {error}"));
+        for (sentence, id) in std::mem::take(&mut self.decided) {
+            if add_line(&mut self.fields.notes, &sentence) {
+                self.source("notes", &id);
+            }
+        }
+        for (command, error, id) in &beside.failing {
+            if add_line(&mut self.fields.notes, &format!("failed: {command}: {error}")) {
+                self.source("notes", id);
+            }
         }
         if self.interrupted {
             add_line(&mut self.fields.notes, "interrupted by the user");
         }
+        (self.fields.commands, self.fields.tests) = (beside.commands, beside.tests);
+        self.fields.kind = sort::sort(&self.fields, has_decided).to_owned();
         self.fields
     }
 }
+
+/// So much of an id names a record. Units: characters.
+pub(super) const SOURCE_CHARS: usize = 14;
 
 fn add_file(files: &mut Vec<String>, path: &str) {
     if files.len() < MAX_FILES && !files.iter().any(|f| f == path) {
@@ -173,25 +242,18 @@ fn add_file(files: &mut Vec<String>, path: &str) {
     }
 }
 
-/// Adds a line while there is room; the first one always.
-fn add_line(field: &mut String, line: &str) {
+/// Adds a line while there is room; the first one always. Returns whether it did.
+fn add_line(field: &mut String, line: &str) -> bool {
     let known = field.lines().any(|l| l == line);
     let full = !field.is_empty() && field.chars().count() + line.chars().count() > FIELD_CHARS;
     if line.trim().is_empty() || known || full {
-        return;
+        return false;
     }
     if !field.is_empty() {
         field.push('\n');
     }
     field.push_str(line);
-}
-
-fn one_line(text: &str, chars: usize) -> String {
-    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match joined.char_indices().nth(chars) {
-        Some((at, _)) => format!("{}…", joined.get(..at).unwrap_or_default()),
-        None => joined,
-    }
+    true
 }
 
 /// Whole lines from the beginning, up to `chars`; a first line that is longer is cut.
@@ -287,29 +349,42 @@ fn without_section(answer: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs::Collector;
     use super::*;
 
     fn text(t: &str) -> Vec<Block> {
         vec![Block::Text { t: t.to_owned() }]
     }
 
-    fn run(id: &str, command: &str, result: &str, failed: bool) -> [(&'static str, Vec<Block>); 2] {
-        let call = Block::Use {
+    /// What was said, record by record.
+    fn built(records: &[(&str, bool, &[Block])]) -> Fields {
+        let (mut builder, mut runs) = (Builder::default(), Collector::default());
+        for (n, (speaker, is_prompt, blocks)) in (1..).zip(records) {
+            let id = format!("o-{n:032}");
+            builder.add(&id, speaker, *is_prompt, None, blocks);
+            runs.add(n, &id, None, blocks);
+        }
+        let (commands, tests) = runs.told();
+        builder.finish(Beside { failing: runs.failing(), commands, tests })
+    }
+
+    fn call(id: &str, command: &str) -> Vec<Block> {
+        let cmd = Some(command.into());
+        vec![Block::Use { id: id.into(), name: "Bash".into(), t: String::new(), file: None, cmd }]
+    }
+
+    fn result(id: &str, t: &str, failed: bool) -> Vec<Block> {
+        vec![Block::Result {
             id: id.into(),
-            name: "Bash".into(),
-            t: String::new(),
-            file: None,
-            cmd: Some(command.into()),
-        };
-        let result =
-            Block::Result { id: id.into(), t: result.into(), failed, exit: None, interrupted: false };
-        [("assistant", vec![call]), ("tool", vec![result])]
+            t: t.into(),
+            failed,
+            exit: failed.then_some(1),
+            interrupted: false,
+        }]
     }
 
     #[test]
-    fn a_turn_gives_its_six_fields() {
-        let mut builder = Builder::default();
-        builder.add("user", true, None, None, &text("Fix the login test.\nIt is flaky."));
+    fn a_turn_gives_its_fields_each_with_its_sources() {
         let edit = Block::Use {
             id: "e".into(),
             name: "Edit".into(),
@@ -317,48 +392,79 @@ mod tests {
             file: Some("/a.rs".into()),
             cmd: None,
         };
-        builder.add("assistant", false, None, None, &[edit]);
-        for (speaker, blocks) in run("1", "cargo test", "Exit code 1\nlogin failed", true)
-            .into_iter()
-            .chain(run("2", "cargo test", "ok", false))
-            .chain(run("3", "cargo fmt --check", "Exit code 1\ndiff", true))
-        {
-            builder.add(speaker, false, None, None, &blocks);
-        }
-        builder.add(
-            "assistant",
-            false,
-            None,
-            None,
-            &text("The root cause is a strict comparison. We'll use a leeway of 30 s."),
-        );
-        builder.add(
-            "assistant",
-            false,
-            None,
-            None,
-            &text("Fixed the comparison.\n\n## Next steps\n- run the load test\n"),
-        );
-        let fields = builder.finish();
+        let fields = built(&[
+            ("user", true, &text("Fix the login test.\nIt is flaky.")),
+            ("assistant", false, &[edit]),
+            ("assistant", false, &call("1", "cd /p && cargo test 2>&1")),
+            ("tool", false, &result("1", "Exit code 1\nlogin failed", true)),
+            ("assistant", false, &call("2", "cargo test")),
+            ("tool", false, &result("2", "test result: ok. 3 passed; 0 failed", false)),
+            ("assistant", false, &call("3", "cargo fmt --check")),
+            ("tool", false, &result("3", "Exit code 1\ndiff", true)),
+            ("assistant", false, &text("The root cause is a strict comparison. We'll use a leeway of 30 s.")),
+            ("assistant", false, &text("Fixed the comparison.\n\n## Next steps\n- run the load test\n")),
+        ]);
         assert_eq!(fields.request, "Fix the login test.\nIt is flaky.");
         assert_eq!(fields.learned, "The root cause is a strict comparison.");
         assert_eq!(fields.completed, "Fixed the comparison.");
         assert_eq!(fields.next_steps, "- run the load test");
         assert_eq!(fields.notes, "We'll use a leeway of 30 s.\nfailed: cargo fmt --check: diff");
         assert_eq!(fields.files_edited, ["/a.rs"]);
+        assert_eq!(fields.kind, "fix");
+        let ran: Vec<(&str, Option<i64>)> =
+            fields.commands.iter().map(|c| (c.command.as_str(), c.exit)).collect();
+        assert_eq!(ran, [("cargo test", Some(1)), ("cargo test", Some(0)), ("cargo fmt --check", Some(1))]);
+        let tested: Vec<(&str, &str)> =
+            fields.tests.iter().map(|t| (t.result.as_str(), t.summary.as_str())).collect();
+        assert_eq!(tested, [("failed", ""), ("passed", "test result: ok. 3 passed; 0 failed")]);
+        let source = |field: &str| fields.sources[field].iter().map(|id| id.len()).collect::<Vec<_>>();
+        for (field, many) in [
+            ("request", 1),
+            ("learned", 1),
+            ("completed", 1),
+            ("next_steps", 1),
+            ("notes", 2),
+            ("files_edited", 1),
+        ] {
+            assert_eq!(
+                source(field),
+                vec![SOURCE_CHARS; many]
+                    .into_iter()
+                    .take(if field == "notes" { 1 } else { many })
+                    .collect::<Vec<_>>(),
+                "{field}"
+            );
+        }
     }
 
     #[test]
     fn code_is_not_taken_for_a_finding() {
-        let mut builder = Builder::default();
-        builder.add(
-            "assistant",
-            false,
-            None,
-            None,
-            &text("```\n// because of the borrow checker\n```\nDone."),
-        );
-        let fields = builder.finish();
+        let fields =
+            built(&[("assistant", false, &text("```\n// because of the borrow checker\n```\nDone."))]);
         assert_eq!((fields.learned.as_str(), fields.next_steps.as_str()), ("", ""));
+    }
+
+    #[test]
+    fn small_talk_is_nothing_to_keep() {
+        let talk = |request: &str, answer: &str| {
+            let mut builder = Builder::default();
+            builder.add("o-1", "user", true, None, &text(request));
+            builder.add("o-2", "assistant", false, None, &text(answer));
+            builder.is_small_talk()
+        };
+        for (request, answer) in
+            [("hi", "Hello! How can I help?"), ("thanks!", "You're welcome."), ("ok great", "Glad it works.")]
+        {
+            assert!(talk(request, answer), "{request}");
+        }
+        for (request, answer) in [
+            ("use port", "It is 8443 now."),
+            ("ship it", "Shipped the release."),
+            ("thanks", "You're welcome. The next step is the load test."),
+            ("which port?", "The usual one."),
+            ("ok", ""),
+        ] {
+            assert!(!talk(request, answer), "{request}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | turn | `t-` hash of its prompt | the main line from one prompt to the next: one outcome |
 //! | agent | `a-` hash of session and agent | a subagent's run: one outcome in its parent's session |
+//! | failure | `f-` hash of project, what was run and error | the runs of turns, compared over the project |
 //! | claim | `k-` hash of turn, record and sentence | what user and assistant stated in a turn, compared over the project |
 //! | checkpoint | `c-` hash of session and boundary | the turns before a compaction boundary |
 //! | session | `s-`, `p-` hash of session | the session's summary, and its profile |
@@ -13,7 +14,10 @@
 
 pub(super) mod claims;
 mod extract;
+mod failures;
 mod outcome;
+mod runs;
+mod sort;
 mod summary;
 
 use super::body::{Fields, not_ours, pack};
@@ -58,14 +62,18 @@ impl Write<'_> {
         for (session, part, item) in self.behind()? {
             let derived = match part.as_str() {
                 "turn" => {
-                    let (derived, turn, drawn) = outcome::turn(self, session, &item, terms)?;
-                    if let Some(turn) = turn {
-                        let owner = derived.as_ref().map_or(session, |d| d.session);
-                        turns.push((turn, owner, drawn));
+                    let turn = outcome::turn(self, session, &item, terms)?;
+                    if let Some(id) = turn.id {
+                        let owner = turn.derived.as_ref().map_or(session, |d| d.session);
+                        turns.push((id, owner, turn.claims, turn.runs));
                     }
+                    turn.derived
+                }
+                "agent" => {
+                    let (id, derived, runs) = outcome::agent(self, session, &item)?;
+                    turns.push((id, session, Vec::new(), runs));
                     derived
                 }
-                "agent" => outcome::agent(self, session, &item)?,
                 "title" => {
                     self.name_by_summary(session)?;
                     continue;
@@ -81,8 +89,9 @@ impl Write<'_> {
                     self.dirty(*session, "session", "")?;
                 }
             }
-            for (turn, owner, drawn) in turns.drain(..) {
-                self.claim(&turn, owner, &drawn)?;
+            for (turn, owner, claims, runs) in turns.drain(..) {
+                self.claim(&turn, owner, &claims)?;
+                self.keep_runs(&turn, owner, &runs)?;
             }
         }
         // Sessions and checkpoints rest on turns, so they come after them.
@@ -102,6 +111,7 @@ impl Write<'_> {
             changed += u64::from(self.put(&derived, &profile)?);
         }
         changed += self.restate_claims()?;
+        changed += self.restate_failures()?;
         self.transaction.execute("DELETE FROM dirty", [])?;
         Ok(changed)
     }

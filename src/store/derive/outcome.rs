@@ -1,9 +1,10 @@
 //! Outcomes: of a turn in the main line, and of a subagent's run.
 
 use super::claims::{Collector, Drawn};
-use super::extract::Builder;
+use super::extract::{Beside, Builder};
+use super::runs;
 use super::{Derived, Terms, derived_id};
-use crate::store::body::{Block, blocks_of, whole_of};
+use crate::store::body::{Block, whole_of};
 use crate::store::compact::{self, Id};
 use crate::store::packs::Place as BodyPlace;
 use crate::store::{StoreError, Write};
@@ -12,6 +13,22 @@ use std::collections::HashSet;
 
 /// A place in a session's order: time in milliseconds, then byte position.
 type Place = (i64, i64);
+
+/// What a turn gives.
+pub(super) struct Turn {
+    /// Its outcome; `None` where there is nothing to keep, or it was forgotten.
+    pub derived: Option<Derived>,
+    /// Its id; `None` when its prompt was forgotten.
+    pub id: Option<String>,
+    pub claims: Vec<Drawn>,
+    pub runs: Vec<runs::Run>,
+}
+
+impl Turn {
+    fn nothing(id: Option<String>) -> Self {
+        Self { derived: None, id, claims: Vec::new(), runs: Vec::new() }
+    }
+}
 
 /// The outcome of the turn that begins with prompt `item` (a document number; 0 for what lies before the first prompt).
 ///
@@ -22,7 +39,7 @@ pub(super) fn turn(
     session: i64,
     item: &str,
     terms: Terms<'_>,
-) -> Result<(Option<Derived>, Option<String>, Vec<Drawn>), StoreError> {
+) -> Result<Turn, StoreError> {
     let prompt: i64 = item.parse().map_err(|_| StoreError::Body(format!("turn {item}")))?;
     let own = write.session_id(session)?;
     let (id, holders) = match prompt {
@@ -34,7 +51,7 @@ pub(super) fn turn(
                 .query_row([prompt], |row| row.get(0))
                 .optional()?;
             // It was forgotten, and its outcome with it.
-            let Some(id) = id else { return Ok((None, None, Vec::new())) };
+            let Some(id) = id else { return Ok(Turn::nothing(None)) };
             (derived_id("t", &["turn", &id.text()]), holders(write, prompt)?)
         }
     };
@@ -45,21 +62,28 @@ pub(super) fn turn(
         at_ms = at_ms.or(from.map(|(ms, _)| ms));
         run.read(write, *session, 0, (*from, to))?;
     }
-    if run.members.is_empty() {
+    if run.members.is_empty() || run.builder.is_small_talk() {
         write.take_away(&id)?;
-        return Ok((None, Some(id), Vec::new()));
+        return Ok(Turn::nothing(Some(id)));
     }
     // Holders are in the order of their ids: the first is the owner, whatever was read first.
     let owner = holders.first().map_or(session, |(_, session, _)| *session);
     let sessions = holders.iter().map(|(_, session, _)| *session).collect();
     let status = write.status_of(run.members.first())?;
-    let drawn = std::mem::take(&mut run.claims).drawn(terms);
-    let derived = Derived { status, ..run.finish(id.clone(), owner, sessions, 0, at_ms) };
-    Ok((Some(derived), Some(id), drawn))
+    let claims = std::mem::take(&mut run.claims).drawn(terms);
+    // What a person took back was done all the same, but tells nothing of how things stand.
+    let is_in_force = status.is_none();
+    let (derived, runs) = run.finish(id.clone(), owner, sessions, 0, at_ms);
+    let runs = if is_in_force { runs } else { Vec::new() };
+    Ok(Turn { derived: Some(Derived { status, ..derived }), id: Some(id), claims, runs })
 }
 
 /// The outcome of a subagent's run, in its parent's session.
-pub(super) fn agent(write: &mut Write<'_>, session: i64, item: &str) -> Result<Option<Derived>, StoreError> {
+pub(super) fn agent(
+    write: &mut Write<'_>,
+    session: i64,
+    item: &str,
+) -> Result<(String, Option<Derived>, Vec<runs::Run>), StoreError> {
     let own = write.session_id(session)?;
     let agent: i64 = item.parse().map_err(|_| StoreError::Body(format!("run {item}")))?;
     let name: String =
@@ -70,10 +94,12 @@ pub(super) fn agent(write: &mut Write<'_>, session: i64, item: &str) -> Result<O
     // What a compaction's own agent says repeats the session: no outcome.
     if !run.scored {
         write.take_away(&id)?;
-        return Ok(None);
+        return Ok((id, None, Vec::new()));
     }
     let status = write.status_of(run.members.first())?;
-    Ok(Some(Derived { status, ..run.finish(id, session, vec![session], agent, None) }))
+    let is_in_force = status.is_none();
+    let (derived, runs) = run.finish(id.clone(), session, vec![session], agent, None);
+    Ok((id, Some(Derived { status, ..derived }), if is_in_force { runs } else { Vec::new() }))
 }
 
 /// The sessions that hold a prompt, in the order of their ids, with its place in each.
@@ -102,6 +128,7 @@ struct Run {
     members: Vec<i64>,
     seen: HashSet<i64>,
     builder: Builder,
+    runs: runs::Collector,
     claims: Collector,
     newest: Option<(i64, Option<String>)>,
     /// Something in it is scored.
@@ -122,7 +149,7 @@ impl Run {
         let (from_ms, from_at) = from.unwrap_or((i64::MIN, i64::MIN));
         let (to_ms, to_at) = to.unwrap_or((i64::MAX, i64::MAX));
         let mut query = write.transaction.prepare_cached(
-            "SELECT d.n, d.speaker, d.is_prompt, d.scored, d.time_ms, d.time, d.command, d.pack, d.start, d.length, l.at_ms, d.status IS NULL
+            "SELECT d.n, d.speaker, d.is_prompt, d.scored, d.time_ms, d.time, d.command, d.pack, d.start, d.length, l.at_ms, d.status IS NULL, d.id
              FROM links l JOIN documents d ON d.n = l.document
              WHERE l.session = ?1 AND l.agent = ?2 AND (l.at_ms, l.at) >= (?3, ?4) AND (l.at_ms, l.at) < (?5, ?6)
              ORDER BY l.at_ms, l.at, d.id",
@@ -152,10 +179,9 @@ impl Run {
             if is_prompt && self.command.is_none() {
                 self.command.clone_from(&command);
             }
-            let (blocks, args) = match &command {
-                None => (blocks_of(&body)?, None),
-                Some(_) => whole_of(&body).map(|(blocks, beside)| (blocks, beside.args))?,
-            };
+            let id = row.get::<_, Id>(12)?.text();
+            let (blocks, beside) = whole_of(&body)?;
+            let args = beside.args.unwrap_or_default();
             let speaker = compact::speaker_name(row.get(1)?);
             // What a model wrote to another one, a command's text, and what was taken back are no statements.
             if agent == 0 && command.is_none() && row.get(11)? {
@@ -165,17 +191,31 @@ impl Run {
                     }
                 }
             }
-            self.builder.add(speaker, is_prompt, command.as_deref(), args.as_deref(), &blocks);
+            let command = command.as_deref().map(|name| (name, args.as_ref()));
+            self.builder.add(&id, speaker, is_prompt, command, &blocks);
+            self.runs.add(n, &id, time_ms, &blocks);
+            if let Some(model) = beside.model.filter(|_| speaker == "assistant") {
+                self.builder.by(&model);
+            }
         }
         Ok(())
     }
 
-    fn finish(self, id: String, session: i64, sessions: Vec<i64>, agent: i64, at_ms: Option<i64>) -> Derived {
+    fn finish(
+        mut self,
+        id: String,
+        session: i64,
+        sessions: Vec<i64>,
+        agent: i64,
+        at_ms: Option<i64>,
+    ) -> (Derived, Vec<runs::Run>) {
+        let (commands, tests) = self.runs.told();
+        let failing = self.runs.failing();
         let (time_ms, time) = match self.newest {
             Some((ms, time)) => (Some(ms), time),
             None => (None, None),
         };
-        Derived {
+        let derived = Derived {
             id,
             kind: "outcome",
             session,
@@ -183,11 +223,12 @@ impl Run {
             time,
             time_ms,
             at_ms: at_ms.or(self.first_ms).unwrap_or(0),
-            fields: self.builder.finish(),
+            fields: self.builder.finish(Beside { failing, commands, tests }),
             evidence: self.members,
             command: self.command,
             status: None,
             sessions,
-        }
+        };
+        (derived, self.runs.runs())
     }
 }

@@ -92,6 +92,7 @@ impl Write<'_> {
         // What others make of the shared part may have been this session's.
         self.take_away_all_derived(session)?;
         self.unclaim_session(session)?;
+        self.unrun_session(session)?;
         let others = self.holes(&format!(
             "l.session <> {session} AND l.document IN (SELECT document FROM links WHERE session = {session})"
         ))?;

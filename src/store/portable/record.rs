@@ -135,7 +135,10 @@ impl Said {
         named(&mut self.id, say);
         self.time.iter_mut().for_each(|time| timed(time, say));
         self.record.iter_mut().for_each(|record| named(record, say));
-        [&mut self.parent, &mut self.message, &mut self.prompt].into_iter().flatten().for_each(&mut *say);
+        [&mut self.parent, &mut self.message, &mut self.model, &mut self.prompt]
+            .into_iter()
+            .flatten()
+            .for_each(&mut *say);
         if let Some((name, args)) = &mut self.command {
             [name, args].into_iter().for_each(&mut *say);
         }
@@ -218,6 +221,8 @@ pub struct Said {
     pub(super) record: Option<String>,
     pub(super) parent: Option<String>,
     pub(super) message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<String>,
     pub(super) prompt: Option<String>,
     pub(super) scored: bool,
     pub(super) command: Option<(String, String)>,

@@ -208,7 +208,7 @@ fn message(scan: &mut Scan) -> Result<Value, Stop> {
     scan.members(&mut |scan, key| {
         let first = scan.token()?;
         match key {
-            "id" => message.extend(scalar(scan, first, 2)?.map(|value| (key.to_owned(), value))),
+            "id" | "model" => message.extend(scalar(scan, first, 2)?.map(|value| (key.to_owned(), value))),
             "content" => {
                 let mut room = Room { texts: ALL_TEXTS, values: ALL_VALUES };
                 let content = build(scan, first, key, &mut room, 2)?;

@@ -281,7 +281,10 @@ fn plant(sandbox: &Sandbox) {
             let mut said = Transcript::new(sandbox, 2 * n + 2);
             // By turns the user's word and the assistant's.
             if n % 2 == 0 {
-                said.prompt("Good morning.").says("Hello.").prompt(honest).says("Noted.");
+                said.prompt("Show me what is in the folder, please.")
+                    .says("It holds two files.")
+                    .prompt(honest)
+                    .says("Noted.");
                 said.prompt("That is all.").says("Good.").flush();
             } else {
                 said.prompt("Settle this, please.").says(honest).flush();

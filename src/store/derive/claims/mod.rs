@@ -295,8 +295,9 @@ impl Write<'_> {
         };
         let mut gone =
             self.numbers("SELECT n FROM claims WHERE observation IN (SELECT n FROM temp.doomed)")?;
-        for id in ids {
-            let turn = Id::of(&derived_id("t", &["turn", &id.text()]));
+        let turns: Vec<Id> = ids.iter().map(|id| Id::of(&derived_id("t", &["turn", &id.text()]))).collect();
+        self.unrun_doomed(&turns)?;
+        for turn in turns {
             let mut query = self.transaction.prepare_cached("SELECT n FROM claims WHERE turn = ?1")?;
             for n in query.query_map([turn], |row| row.get::<_, i64>(0))? {
                 gone.insert(n?);
@@ -404,7 +405,7 @@ impl Write<'_> {
         Ok(Some((derived, stated)))
     }
 
-    fn record_of(&self, observation: i64) -> Result<Option<String>, StoreError> {
+    pub(in crate::store::derive) fn record_of(&self, observation: i64) -> Result<Option<String>, StoreError> {
         let mut query = self.transaction.prepare_cached("SELECT record FROM documents WHERE n = ?1")?;
         let record: Option<Option<Id>> = query.query_row([observation], |row| row.get(0)).optional()?;
         Ok(record.flatten().map(|record| record.text()))
