@@ -22,7 +22,7 @@
 //! | [`doctor`] | whether all of it works here |
 //! | [`cli`] | the commands |
 //!
-//! Under all of them: [`config`], [`ledger`], [`fs`], [`clock`], [`step`], [`command`], [`id`], [`log`], [`visible`].
+//! Under all of them: [`config`], [`ledger`], [`fs`], [`clock`], [`step`], [`command`], [`work`], [`id`], [`log`], [`visible`].
 
 pub mod hook;
 pub mod spool;
@@ -43,6 +43,7 @@ pub mod fs;
 pub mod clock;
 pub mod step;
 pub mod command;
+pub mod work;
 pub mod id;
 pub mod log;
 pub mod visible;

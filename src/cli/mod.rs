@@ -26,6 +26,7 @@ mod show;
 mod status;
 mod timeline;
 mod uninstall;
+mod work;
 
 use crate::config::{Home, Look};
 use crate::{fs, log};
@@ -64,6 +65,8 @@ enum Command {
     Sessions(sessions::Args),
     /// Keep a note
     Note(note::Args),
+    /// Write open work down, list it, say that it is done
+    Work(work::Args),
     /// Show whether everything is stored and searchable
     Status(status::Args),
     /// Take in transcripts that are on disk already
@@ -162,6 +165,7 @@ fn read(home: &Home, command: Command) -> Result<Exit, Failure> {
         Command::Timeline(args) => timeline::run(home, &args),
         Command::Sessions(args) => sessions::run(home, &args),
         Command::Note(args) => note::run(home, &args),
+        Command::Work(args) => work::run(home, &args),
         Command::Status(args) => status::run(home, &args),
         Command::Import(args) => import::run(home, &args),
         Command::Export(args) => export::run(home, &args),

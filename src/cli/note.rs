@@ -73,6 +73,7 @@ impl From<NoteError> for Failure {
             NoteError::Long(_) => Self::new(what)
                 .hint("keep the text in a file of the project and note where it lies: `sinker note TEXT --file F`")
                 .exit(Exit::Usage),
+            NoteError::LongItem(_) => Self::new(what).hint("`sinker note TEXT` keeps a longer text").exit(Exit::Usage),
             NoteError::Excluded(_) => Self::new(what)
                 .hint("`sinker config show` names the setting ([capture] exclude, or enabled = false) and its file; `--project P` notes it elsewhere")
                 .exit(Exit::Refused),

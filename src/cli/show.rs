@@ -35,6 +35,9 @@ struct Shown<'a> {
     /// Of a failure: command, error, how often, and what fixed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<&'a crate::store::Failure>,
+    /// Of an item of work: text, state and source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<&'a crate::store::Item>,
     /// The number of the turn that it is, or lies in, in its session.
     #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<u64>,
@@ -80,6 +83,7 @@ pub(super) fn run(home: &Home, args: &Args) -> Result<Exit, Failure> {
             fields: document.fields.as_ref(),
             header: document.stated.as_ref(),
             failure: document.failure.as_ref(),
+            item: document.item.as_ref(),
             turn,
             text: &text,
             links: &links,
@@ -121,6 +125,10 @@ fn print(document: &Document, turn: Option<u64>, text: &str, links: &[String], r
                 &format!("{relation} {id} of {}: {}", output::when(Some(&other.time)), other.text),
             );
         }
+    }
+    if let Some(item) = &document.item {
+        line("state", item.state.name());
+        line("source", &item.source);
     }
     if let Some(fields) = &document.fields {
         line("type", &fields.kind);

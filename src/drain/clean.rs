@@ -149,7 +149,8 @@ fn is_question_to_us(blocks: &[Block]) -> bool {
     let ours = |name: &str| {
         let tool = name.strip_prefix("mcp__").and_then(|rest| rest.rsplit_once("__"));
         tool.is_some_and(|(server, tool)| {
-            tool.starts_with("memory_") && (server == "sinker" || server.ends_with("_sinker"))
+            (tool.starts_with("memory_") || tool.starts_with("work_"))
+                && (server == "sinker" || server.ends_with("_sinker"))
         })
     };
     !blocks.is_empty() && blocks.iter().all(|block| matches!(block, Block::Use { name, .. } if ours(name)))

@@ -41,6 +41,10 @@ pub(super) fn indexed(document: Document) -> index::Document {
         tool = format!("{}\n{}", failure.command, failure.error);
         header = serde_json::to_string(failure).unwrap_or_default();
     }
+    if let Some(item) = &document.item {
+        prose.clone_from(&item.text);
+        header = serde_json::to_string(item).unwrap_or_default();
+    }
     let title = match document.row.kind.as_str() {
         "session" | "session-summary" => document.title.unwrap_or_default(),
         _ => document.stated.map(|stated| stated.subject).unwrap_or_default(),

@@ -38,6 +38,7 @@ mod suspects;
 mod sweep;
 mod unwritten;
 mod watch;
+mod work;
 mod write;
 
 pub use apart::probe;
@@ -51,6 +52,7 @@ pub use progress::Progress;
 pub use rounds::{rebuild, run};
 pub use rules::{rescan_due, retention_in_doubt, rules_in_doubt, unusable_rules};
 pub use run::{Options, Outcome};
+pub use work::{ITEM_BYTES, Task, task};
 
 use crate::config::Home;
 pub use crate::store::transcripts;

@@ -3,6 +3,7 @@
 use super::commands::{self, Patience, Waited};
 use super::gate::Gate;
 use super::run::start;
+use super::work::ITEM_BYTES;
 use super::{DrainError, Reply, asks};
 use crate::config::{Home, Project, Secret};
 use crate::redact::{Redactor, Report};
@@ -53,6 +54,9 @@ pub enum NoteError {
     /// The user's: too much in it.
     #[error("a note holds at most {} KiB; this one has {}", NOTE_BYTES / 1024, .0.div_ceil(1024))]
     Long(usize),
+    /// The user's: too much in an item of work.
+    #[error("an item of work holds at most {ITEM_BYTES} bytes; this one has {0}")]
+    LongItem(usize),
     /// The user's: too many paths, or one that is none.
     #[error("a note names at most {FILES} files, none of them longer than {FILE_BYTES} bytes")]
     Files,
@@ -129,7 +133,7 @@ pub fn note(home: &Home, draft: &Draft, mut patience: Patience<'_>) -> Result<Sa
 }
 
 /// As [`commands::order`], but with an end to its patience: `None` when the drainer has it and has not answered yet.
-fn order(
+pub(super) fn order(
     home: &Home,
     what: &serde_json::Value,
     patience: &mut Patience<'_>,

@@ -103,6 +103,24 @@ pub(super) struct Save {
     pub id: Option<String>,
 }
 
+/// Arguments of `work_list`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(super) struct WorkList {
+    pub project: Option<String>,
+    /// What is done and dropped, too.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// Arguments of `work_update`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(super) struct WorkUpdate {
+    pub id: Option<String>,
+    pub text: Option<String>,
+    pub state: Option<String>,
+    pub project: Option<String>,
+}
+
 /// Kinds of documents.
 pub(super) const KINDS: [&str; 8] =
     ["observation", "outcome", "checkpoint", "session-summary", "claim", "note", "work", "failure"];

@@ -22,6 +22,7 @@ mod search;
 mod status;
 mod timeline;
 mod tools;
+mod work;
 
 use crate::config::{Home, Secret, SecretError};
 use crate::recall;

@@ -2,7 +2,7 @@
 //!
 //! | line | from |
 //! |---|---|
-//! | open | next steps of the last session, then those of earlier turns that nothing took up later; what was asked and broken off |
+//! | open | items that were written down; next steps of the last session, then those of earlier turns that nothing took up later; what was asked and broken off |
 //! | decision | current claims: decisions, values, preferences |
 //! | fix | current claims: causes that were found |
 //! | failure | commands that failed and were not seen to work later |
@@ -22,9 +22,11 @@ use super::ask::{Deadline, RecallError};
 use super::block::Block;
 use super::claims::in_force;
 use super::duplicate::Shingles;
+use super::todo::items;
 use crate::index::Reader;
 use line::{Kind, Line, gist, stripped};
-use past::{Past, Scope, of_kind};
+pub(super) use open::{left, taken_up};
+pub(super) use past::{Past, Scope, of_kind};
 
 /// So many of the newest sessions are looked at for what they edited and how they ended.
 const SESSIONS: usize = 8;
@@ -91,7 +93,7 @@ fn part(
         }
         ended.extend(end(past, &in_force(reader, past.session(), &past.said.completed)?));
     }
-    let (next, left) = open::open(&sessions, &turns);
+    let (next, left) = open::open(&sessions, &turns, &items(reader, scope, &turns, deadline)?);
     let mut lines = Vec::new();
     if let Scope::Own { .. } = scope {
         lines.append(&mut decided);

@@ -40,6 +40,7 @@ mod search;
 mod session;
 mod shown;
 mod synonyms;
+mod todo;
 mod weigh;
 
 pub use ask::{Answer, Ask, By, Deadline, Hit, Line, RecallError};
@@ -50,3 +51,4 @@ pub use parts::Parts;
 pub use piece::{Piece, Worth};
 pub use render::{FENCE_CHARS, enclose};
 pub use search::{published, search};
+pub use todo::{Work, work};

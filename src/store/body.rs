@@ -2,6 +2,7 @@
 
 use super::StoreError;
 use crate::id;
+use crate::work::State;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -197,6 +198,22 @@ pub struct Tested {
     pub record: String,
 }
 
+/// An item of a list of things to do, as a turn left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// What is to be done; empty where only the state of an earlier turn's task changed.
+    #[serde(default)]
+    pub text: String,
+    /// Where it stands.
+    pub state: State,
+    /// The host's number of a task; none for an item of a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// As in [`Ran`].
+    #[serde(default)]
+    pub record: String,
+}
+
 /// The content of a derived document; every field may be empty. Extraction is deterministic.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -229,6 +246,9 @@ pub struct Fields {
     /// Tests, the newest of too many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Tested>,
+    /// The host's lists of things to do, as the turn left them; of a session, what they come to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub todos: Vec<Todo>,
     /// Of each field by its name: beginnings of the ids of the observations that it was taken from.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, Vec<String>>,
@@ -242,7 +262,13 @@ impl Fields {
 
     /// What a header in the index holds: without what only a person looks at.
     pub fn header(&self) -> Self {
-        Self { commands: Vec::new(), tests: Vec::new(), sources: BTreeMap::new(), ..self.clone() }
+        Self {
+            commands: Vec::new(),
+            tests: Vec::new(),
+            todos: Vec::new(),
+            sources: BTreeMap::new(),
+            ..self.clone()
+        }
     }
 
     /// The fields as lines `name: text`, the empty ones left out.

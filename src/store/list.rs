@@ -1,7 +1,8 @@
 //! Lists for people: sessions, projects, directories, timelines.
 
 use super::StoreError;
-use super::read::{Document, Reader, unsigned};
+use super::document::Document;
+use super::read::{Reader, unsigned};
 use super::sessions::ProjectRow;
 use rusqlite::{OptionalExtension, params};
 use serde::Serialize;
@@ -213,7 +214,7 @@ impl Reader {
                 let Some(document) = self.document(id)? else { return Ok(Vec::new()) };
                 let (session, ms) = (document.row.session, document.time_ms.unwrap_or(0));
                 let half = limit / 2;
-                if document.row.kind == "note" {
+                if document.sessions.is_empty() {
                     return self.around_note(&document.row.project, ms, (limit - half, half));
                 }
                 let mut before = self.documents(

@@ -24,7 +24,7 @@ pub(super) const ROOM: &str = "sinker:notes:";
 /// A note, or a new revision of one; redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// `n-` and 32 hex, chosen by who writes it: done twice, it is one note.
+    /// `n-` and 32 hex, chosen by who writes it: done twice, it is one note. `w-` for an item of work, whose text begins with its state.
     pub id: String,
     /// What is to be remembered.
     pub text: String,
@@ -183,6 +183,10 @@ impl Write<'_> {
             )?;
             self.transaction
                 .execute("DELETE FROM revisions WHERE document = ?1 AND content = ?2", params![n, content])?;
+            // An item of work stands as it does since its state was said last.
+            if id::is_ours(&note.id, 'w') {
+                self.transaction.execute("UPDATE documents SET time_ms = ?2 WHERE n = ?1", [n, at])?;
+            }
             self.about(n, note)?;
         }
         let seq = self.next_seq();
@@ -333,7 +337,7 @@ impl Note {
 
     /// What a row of ours can hold: an id of ours, a known speaker, times that are ones.
     pub fn is_sound(&self) -> bool {
-        id::is_ours(&self.id, 'n')
+        (id::is_ours(&self.id, 'n') || id::is_ours(&self.id, 'w'))
             && matches!(self.speaker.as_str(), "user" | "assistant")
             && clock::is_time(self.time_ms)
             && clock::is_time(self.at_ms)

@@ -3,14 +3,14 @@
 use super::body::{Beside, Block, Fields, blocks_of, whole_of};
 use super::compact::{self, Id};
 use super::damage::{Look, look};
+use super::document::{Document, DocumentRow};
 use super::migrate::VERSION;
 use super::packs::{Packs, Place};
 use super::profile::stored_profile;
-use super::{Behind, Failure, Stated, StoreError};
+use super::{Behind, Failure, Item, Stated, StoreError};
 use crate::config::Home;
-use crate::ledger;
+use crate::{ledger, work};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,93 +19,6 @@ use std::time::Duration;
 pub struct Reader {
     pub(super) connection: Connection,
     pub(super) packs: Packs,
-}
-
-/// A document as it is stored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Document {
-    /// What lists show of it.
-    pub row: DocumentRow,
-    /// All sessions that hold it, the owner first.
-    pub sessions: Vec<String>,
-    /// Subagent id or empty.
-    pub agent: String,
-    /// The host's parent uuid.
-    pub parent: Option<String>,
-    /// Its parts; empty for a derived document.
-    pub blocks: Vec<Block>,
-    /// Its fields; `None` for an observation.
-    pub fields: Option<Fields>,
-    /// Kind `claim` only.
-    pub stated: Option<Stated>,
-    /// Kind `failure` only.
-    pub failure: Option<Failure>,
-    /// False for what recall does not score.
-    pub scored: bool,
-    /// Slash command.
-    pub command: Option<String>,
-    /// Its arguments.
-    pub args: Option<String>,
-    /// Files it touches.
-    pub files: Vec<String>,
-    /// `claude`.
-    pub host: String,
-    /// Milliseconds, where the time could be read.
-    pub time_ms: Option<i64>,
-    /// Title of the owner session.
-    pub title: Option<String>,
-    /// Kind `session` only: its distinct terms.
-    pub profile: String,
-}
-
-impl Document {
-    /// Size of what was loaded: a result that lies in a file of its own is larger than its row says.
-    fn loaded_bytes(&self) -> u64 {
-        let blocks = self.blocks.iter().map(|block| match block {
-            Block::Text { t } | Block::Think { t } | Block::Use { t, .. } => t.len(),
-            Block::Result { t, .. } | Block::Other { t, .. } => t.len(),
-            Block::Media { .. } => 0,
-        });
-        self.row.bytes.max(blocks.map(|len| len as u64).sum())
-    }
-
-    /// All text of it, as a person reads it.
-    pub fn text(&self) -> String {
-        match (&self.fields, &self.stated, &self.failure) {
-            (Some(fields), ..) => fields.text(),
-            (None, Some(stated), _) => stated.text.clone(),
-            (None, None, Some(failure)) => failure.text(),
-            (None, None, None) => self.blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
-        }
-    }
-}
-
-/// A document without its content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DocumentRow {
-    /// Our id.
-    pub id: String,
-    /// `observation`, `outcome`, …
-    pub kind: String,
-    /// The owner session.
-    pub session: String,
-    /// Its project's id.
-    pub project: String,
-    /// `user`, … or empty.
-    pub speaker: String,
-    /// RFC 3339, UTC, milliseconds; as the host wrote it where it could not be read; JSON has an empty text where there is none.
-    #[serde(serialize_with = "or_empty")]
-    pub time: Option<String>,
-    /// Counts from 1.
-    pub revision: u64,
-    /// Size of its text.
-    pub bytes: u64,
-    /// `current`, `superseded`, `conflicted` or none.
-    pub status: Option<String>,
-    /// The host's record uuid.
-    pub record: Option<String>,
-    /// The sequence of its last change.
-    pub seq: u64,
 }
 
 /// Totals of the store.
@@ -126,17 +39,17 @@ pub struct Figures {
 const ROW: &str = "d.id, d.kind, s.id, s.project, d.speaker, d.time, d.time_ms, d.revision, d.bytes, d.status, d.record, d.seq";
 const ROW_WIDTH: usize = 12;
 
-fn or_empty<S: serde::Serializer>(time: &Option<String>, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(time.as_deref().unwrap_or_default())
-}
-
 fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     let time_ms: Option<i64> = row.get(6)?;
     let shown = time_ms.map(|ms| crate::clock::format(crate::clock::Millis(ms)));
     let record: Option<Id> = row.get(10)?;
+    let (id, number) = (row.get::<_, Id>(0)?.text(), row.get(1)?);
+    // An item of work that somebody wrote is kept like a note.
+    let kind =
+        if number == compact::NOTE && id.starts_with("w-") { "work" } else { compact::kind_name(number) };
     Ok(DocumentRow {
-        id: row.get::<_, Id>(0)?.text(),
-        kind: compact::kind_name(row.get(1)?).to_owned(),
+        id,
+        kind: kind.to_owned(),
         session: if row.get::<_, i64>(1)? == compact::NOTE { String::new() } else { row.get(2)? },
         project: row.get(3)?,
         speaker: compact::speaker_name(row.get(4)?).to_owned(),
@@ -418,9 +331,9 @@ impl Reader {
         let column = |i: usize| ROW_WIDTH + i;
         let (n, session): (i64, i64) = (row.get(column(0))?, row.get(column(1))?);
         let mut shown = document_row(row)?;
-        let (mut stated, mut failure) = (None, None);
+        let (mut stated, mut failure, mut item) = (None, None, None);
         let observation = shown.kind == "observation";
-        let is_note = shown.kind == "note";
+        let is_note = row.get::<_, i64>(1)? == compact::NOTE;
         let (blocks, beside, fields) = if observation || is_note {
             let (mut blocks, beside) =
                 whole_of(&self.packs.body(&self.connection, Place::read(row, column(9))?)?)?;
@@ -436,9 +349,22 @@ impl Reader {
             (shown.speaker, shown.record) = ("tool".to_owned(), failed.records.first().cloned());
             failure = Some(failed);
             (Vec::new(), Beside::default(), None)
+        } else if shown.kind == "work" {
+            item = Some(Item::read(row.get(column(7))?, row.get(column(8))?)?);
+            (Vec::new(), Beside::default(), None)
         } else {
             (Vec::new(), Beside::default(), Some(Fields::read(row.get(column(7))?, row.get(column(8))?)?))
         };
+        if is_note && shown.kind == "work" {
+            let kept = blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n");
+            let (state, text) = work::read(&kept);
+            item = Some(Item {
+                text: text.to_owned(),
+                state,
+                source: shown.speaker.clone(),
+                record: String::new(),
+            });
+        }
         let files = match &fields {
             None => self.column("SELECT DISTINCT p.path FROM touches t JOIN paths p ON p.n = t.path WHERE t.document = ?1 ORDER BY p.path", n)?,
             Some(fields) => {
@@ -469,6 +395,7 @@ impl Reader {
             fields,
             stated,
             failure,
+            item,
             scored: row.get(column(3))?,
             command: row.get(column(4))?,
             args: beside.args.map(Into::into),

@@ -1,8 +1,9 @@
 //! What a person names when something is to be forgotten: which documents, which whole sessions, and who else holds them.
 
 use super::compact;
+use super::document::Document;
 use super::erase::Doomed;
-use super::read::{Document, Reader};
+use super::read::Reader;
 use super::{Block, StoreError};
 use rusqlite::params;
 use rusqlite::types::Value;
@@ -73,7 +74,7 @@ impl Reader {
         for id in ids {
             match self.document(id)? {
                 None => unknown.push(id.clone()),
-                Some(document) if is_said(&document.row.kind) => {
+                Some(document) if is_said(&document) => {
                     found.show(&document);
                     documents.insert(document.row.id);
                 }
@@ -83,7 +84,7 @@ impl Reader {
                     while let Some(row) = above.pop() {
                         for id in self.evidence(&row.id)? {
                             let Some(evidence) = self.document(&id)? else { continue };
-                            if is_said(&evidence.row.kind) {
+                            if is_said(&evidence) {
                                 found.show(&evidence);
                                 documents.insert(id);
                             } else if height(&evidence.row.kind) < height(&row.kind) {
@@ -241,13 +242,15 @@ fn height(kind: &str) -> u8 {
     match kind {
         "outcome" => 1,
         "checkpoint" => 2,
+        "work" => 2,
         "session-summary" => 3,
         _ => 0,
     }
 }
 
-fn is_said(kind: &str) -> bool {
-    matches!(kind, "observation" | "note")
+/// Somebody wrote it: a record, a note or an item of work.
+fn is_said(document: &Document) -> bool {
+    document.row.kind == "observation" || document.sessions.is_empty()
 }
 
 impl Criteria {

@@ -40,3 +40,4 @@ mod support;
 mod tidy;
 mod trust;
 mod waiting;
+mod work;

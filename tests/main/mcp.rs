@@ -5,7 +5,15 @@ use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 use std::path::Path;
 
-const TOOLS: [&str; 5] = ["memory_search", "memory_timeline", "memory_get", "memory_save", "memory_status"];
+const TOOLS: [&str; 7] = [
+    "memory_search",
+    "memory_timeline",
+    "memory_get",
+    "memory_save",
+    "work_list",
+    "work_update",
+    "memory_status",
+];
 
 /// The shipped sessions, imported.
 fn world() -> Sandbox {
@@ -57,7 +65,7 @@ fn the_client_learns_what_there_is_and_when_to_use_it() {
     assert_eq!(tools.iter().map(|t| t.name.as_ref()).collect::<Vec<_>>(), TOOLS);
     for tool in &tools {
         let hints = tool.annotations.as_ref().unwrap();
-        let reads = tool.name != "memory_save";
+        let reads = !["memory_save", "work_update"].contains(&tool.name.as_ref());
         assert_eq!((hints.read_only_hint, hints.open_world_hint), (Some(reads), Some(false)));
         assert_eq!(hints.destructive_hint, Some(false));
         let description = tool.description.as_ref().unwrap();

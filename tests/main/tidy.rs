@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Modules that everything may use.
-const BASE: &[&str] = &["config", "ledger", "fs", "clock", "step", "command", "id", "log", "visible"];
+const BASE: &[&str] = &["config", "ledger", "fs", "clock", "step", "command", "work", "id", "log", "visible"];
 
 /// Beyond [`BASE`], who may use whom: the edges of the design, section 5. A folder without a row is a new decision, to be made there first.
 const EDGES: &[(&str, &[&str])] = &[
@@ -33,6 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("step", &[]),
     ("command", &[]),
+    ("work", &[]),
     ("id", &[]),
     ("log", &[]),
     ("visible", &[]),

@@ -6,6 +6,8 @@ use crate::recall::block::Block;
 use crate::recall::clean::clean;
 use crate::recall::origin;
 use crate::recall::render::cut;
+use crate::recall::todo::Work;
+use crate::work::State;
 
 /// Of an id so much is shown: `sinker show` takes a beginning. Units: characters.
 const ID_CHARS: usize = 12;
@@ -73,6 +75,24 @@ impl Line {
             asked: None,
             end: None,
             chars: if kind == Kind::Change { 2 * LINE_CHARS } else { LINE_CHARS },
+        }
+    }
+
+    /// An item of open work.
+    pub(super) fn of(item: &Work) -> Self {
+        let who = if item.source == "user" { "user" } else { "assistant" };
+        let doing = if item.state == State::Doing { "being done: " } else { "" };
+        Self {
+            kind: Kind::Open,
+            id: item.id.clone(),
+            session: item.session.clone(),
+            time_ms: item.time_ms(),
+            who: who.to_owned(),
+            own: false,
+            words: format!("{doing}{}", clean(&item.text).replace("**", "")),
+            asked: None,
+            end: None,
+            chars: LINE_CHARS,
         }
     }
 

@@ -3,7 +3,9 @@
 use super::line::{Kind, Line, stripped};
 use super::past::Past;
 use crate::index::tokens;
-use std::collections::HashSet;
+use crate::recall::todo::Work;
+use crate::work;
+use std::collections::{BTreeMap, HashSet};
 
 /// What a later turn was about holds this share of a step's words when it took the step up.
 const TAKEN_UP: f64 = 0.66;
@@ -12,12 +14,50 @@ const LEAST_CHARS: usize = 8;
 /// Shorter requests say nothing without what stood before them (`commit this`). Units: words.
 const LEAST_WORDS: usize = 3;
 
-/// Of the last session first, then of all turns that can be seen, newest first.
-pub(super) fn open(sessions: &[Past], turns: &[Past]) -> (Vec<Line>, Vec<Line>) {
+/// What the newest turns and the last session left to do and nothing took up later, the newest first.
+pub(in crate::recall) fn left<'a>(sessions: &'a [Past], turns: &'a [Past]) -> Vec<(&'a Past, String)> {
+    let words: Vec<HashSet<String>> = turns.iter().map(dealt_with).collect();
+    let mut all = Vec::new();
+    if let Some(last) = sessions.first() {
+        all.extend(steps(last).map(|step| (last, step.to_owned())));
+    }
+    for (n, turn) in turns.iter().enumerate() {
+        let later = words.get(..n).unwrap_or_default();
+        let open = steps(turn).filter(|step| !is_taken_up(step, later));
+        all.extend(open.map(|step| (turn, step.to_owned())));
+    }
+    all
+}
+
+/// Was a turn about what is to be done?
+pub(in crate::recall) fn taken_up(text: &str, turn: &Past) -> bool {
+    let terms = tokens::terms(text).collect::<HashSet<_>>().len();
+    terms >= LEAST_WORDS && is_taken_up(text, &[dealt_with(turn)])
+}
+
+/// What was written down first, then of the last session, then of all turns that can be seen, newest first.
+pub(super) fn open(
+    sessions: &[Past],
+    turns: &[Past],
+    items: &BTreeMap<String, Work>,
+) -> (Vec<Line>, Vec<Line>) {
     let mut next = Vec::new();
     let mut left = Vec::new();
+    let mut listed: Vec<&Work> = items.values().filter(|item| item.state.is_open()).collect();
+    // What is being done first.
+    listed.sort_by_key(|item| (item.state, std::cmp::Reverse(item.time_ms()), &item.id));
+    for item in listed {
+        if item.is_listed() { left.push(Line::of(item)) } else { next.push(Line::of(item)) }
+    }
+    // What somebody said of a step since holds.
+    let is_over = |past: &Past, step: &str| {
+        items
+            .get(&work::key(step))
+            .is_some_and(|item| !item.state.is_open() && item.time_ms() >= past.doc.time_ms)
+    };
     if let Some(last) = sessions.first() {
-        next.extend(steps(last).map(|step| Line::new(Kind::Open, last, "assistant", step)));
+        let steps = steps(last).filter(|step| !is_over(last, step));
+        next.extend(steps.map(|step| Line::new(Kind::Open, last, "assistant", step)));
     }
     let words: Vec<HashSet<String>> = turns.iter().map(dealt_with).collect();
     let mut ended: HashSet<&str> = HashSet::new();
@@ -26,7 +66,8 @@ pub(super) fn open(sessions: &[Past], turns: &[Past]) -> (Vec<Line>, Vec<Line>) 
         let is_last = ended.insert(turn.session());
         let later = words.get(..n).unwrap_or_default();
         let broken = is_last.then(|| broken_off(turn)).flatten().into_iter();
-        let open = steps(turn).map(|step| Line::new(Kind::Open, turn, "assistant", step)).chain(broken);
+        let said = steps(turn).filter(|step| !is_over(turn, step));
+        let open = said.map(|step| Line::new(Kind::Open, turn, "assistant", step)).chain(broken);
         let open = open.filter(|line| !is_taken_up(&line.words, later));
         if sessions.first().is_some_and(|last| last.session() == turn.session()) && is_last {
             next.extend(open);

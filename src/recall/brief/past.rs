@@ -8,7 +8,7 @@ use tantivy::DocAddress;
 
 /// Whose documents: those of one session, or of its project but not its own. A fork shares its parent's documents, and its context holds them.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Scope<'a> {
+pub(in crate::recall) enum Scope<'a> {
     /// Of this session.
     Own { session: &'a str },
     /// Of the project's other sessions.
@@ -17,14 +17,14 @@ pub(super) enum Scope<'a> {
 
 /// A document and its header.
 #[derive(Debug, Clone)]
-pub(super) struct Past {
+pub(in crate::recall) struct Past {
     pub doc: Stored,
     pub said: Said,
 }
 
 /// The fields of a header that a brief is made of; lists are joined by line ends.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Said {
+pub(in crate::recall) struct Said {
     pub request: String,
     pub completed: String,
     pub next_steps: String,
@@ -54,7 +54,7 @@ impl Past {
     }
 
     /// The session that it is of.
-    pub(super) fn session(&self) -> &str {
+    pub(in crate::recall) fn session(&self) -> &str {
         self.doc.sessions.first().map_or("", String::as_str)
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn is_any(reader: &Reader, scope: Scope<'_>, kind: &str) -> Result<bo
 }
 
 /// The newest documents of a kind, newest first; ties by id, so that no order of the index shows.
-pub(super) fn of_kind(
+pub(in crate::recall) fn of_kind(
     reader: &Reader,
     scope: Scope<'_>,
     kind: &str,

@@ -4,7 +4,7 @@
 
 use super::runs::one_line;
 use super::sort;
-use crate::store::body::{Block, Fields, Ran, Tested};
+use crate::store::body::{Block, Fields, Ran, Tested, Todo};
 use crate::store::facts::action;
 
 /// Units: characters, for each field.
@@ -32,6 +32,7 @@ pub(super) struct Beside {
     pub failing: Vec<(String, String, String)>,
     pub commands: Vec<Ran>,
     pub tests: Vec<Tested>,
+    pub todos: Vec<Todo>,
 }
 
 /// Records that a field names, at most.
@@ -228,6 +229,7 @@ impl Builder {
             add_line(&mut self.fields.notes, "interrupted by the user");
         }
         (self.fields.commands, self.fields.tests) = (beside.commands, beside.tests);
+        self.fields.todos = beside.todos;
         self.fields.kind = sort::sort(&self.fields, has_decided).to_owned();
         self.fields
     }
@@ -365,7 +367,7 @@ mod tests {
             runs.add(n, &id, None, blocks);
         }
         let (commands, tests) = runs.told();
-        builder.finish(Beside { failing: runs.failing(), commands, tests })
+        builder.finish(Beside { failing: runs.failing(), commands, tests, todos: Vec::new() })
     }
 
     fn call(id: &str, command: &str) -> Vec<Block> {

@@ -7,6 +7,7 @@
 //! | failure | `f-` hash of project, what was run and error | the runs of turns, compared over the project |
 //! | claim | `k-` hash of turn, record and sentence | what user and assistant stated in a turn, compared over the project |
 //! | checkpoint | `c-` hash of session and boundary | the turns before a compaction boundary |
+//! | work | `w-` hash of session and item | the host's lists of things to do in a session |
 //! | session | `s-`, `p-` hash of session | the session's summary, and its profile |
 //!
 //! `dirty` names what is behind; a transaction that adds observations marks, a later one derives and clears. A process that dies in
@@ -19,6 +20,7 @@ mod outcome;
 mod runs;
 mod sort;
 mod summary;
+mod todos;
 
 use super::body::{Fields, not_ours, pack};
 use super::compact::{self, Id};
@@ -106,6 +108,7 @@ impl Write<'_> {
             if let Some(derived) = summary::session_summary(self, session, &turns)? {
                 changed += u64::from(self.put(&derived, &title)?);
             }
+            changed += summary::work(self, session, &turns)?;
             let profile = self.profile(session, terms)?;
             let derived = summary::profile(self, session, &turns)?;
             changed += u64::from(self.put(&derived, &profile)?);

@@ -3,6 +3,7 @@
 use super::claims::{Collector, Drawn};
 use super::extract::{Beside, Builder};
 use super::runs;
+use super::todos;
 use super::{Derived, Terms, derived_id};
 use crate::store::body::{Block, whole_of};
 use crate::store::compact::{self, Id};
@@ -129,6 +130,7 @@ struct Run {
     seen: HashSet<i64>,
     builder: Builder,
     runs: runs::Collector,
+    todos: todos::Collector,
     claims: Collector,
     newest: Option<(i64, Option<String>)>,
     /// Something in it is scored.
@@ -194,6 +196,7 @@ impl Run {
             let command = command.as_deref().map(|name| (name, args.as_ref()));
             self.builder.add(&id, speaker, is_prompt, command, &blocks);
             self.runs.add(n, &id, time_ms, &blocks);
+            self.todos.add(&id, &blocks);
             if let Some(model) = beside.model.filter(|_| speaker == "assistant") {
                 self.builder.by(&model);
             }
@@ -211,6 +214,7 @@ impl Run {
     ) -> (Derived, Vec<runs::Run>) {
         let (commands, tests) = self.runs.told();
         let failing = self.runs.failing();
+        let todos = std::mem::take(&mut self.todos).items();
         let (time_ms, time) = match self.newest {
             Some((ms, time)) => (Some(ms), time),
             None => (None, None),
@@ -223,7 +227,7 @@ impl Run {
             time,
             time_ms,
             at_ms: at_ms.or(self.first_ms).unwrap_or(0),
-            fields: self.builder.finish(Beside { failing, commands, tests }),
+            fields: self.builder.finish(Beside { failing, commands, tests, todos }),
             evidence: self.members,
             command: self.command,
             status: None,

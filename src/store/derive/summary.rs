@@ -1,9 +1,12 @@
 //! What rests on turns: the session's summary, its checkpoints, and the header of its profile.
 
-use super::{Derived, derived_id};
+use super::{Derived, derived_id, todos};
+use crate::store::Item;
 use crate::store::body::{Fields, not_ours, unpack};
-use crate::store::compact;
+use crate::store::compact::{self, Id};
 use crate::store::{StoreError, Write};
+use rusqlite::OptionalExtension;
+use std::collections::BTreeSet;
 
 /// A compaction boundary: its id, place and time.
 pub(super) struct Boundary {
@@ -78,6 +81,52 @@ pub(super) fn session_summary(
         status: None,
         sessions: vec![session],
     }))
+}
+
+/// The items of the host's lists of things to do in a session: one document each. Those that are none any more are taken away. Returns how many changed.
+pub(super) fn work(write: &mut Write<'_>, session: i64, turns: &[Turn]) -> Result<u64, StoreError> {
+    let own = write.session_id(session)?;
+    let mut known: BTreeSet<Id> = {
+        let mut query = write.transaction.prepare_cached(
+            "SELECT d.id FROM document_sessions s JOIN documents d ON d.n = s.document WHERE s.session = ?1 AND d.kind = ?2",
+        )?;
+        let rows = query.query_map([session, compact::kind("work")], |row| row.get(0))?;
+        rows.collect::<Result<_, _>>()?
+    };
+    let mut changed = 0;
+    for item in todos::fold(turns.iter().map(|turn| turn.fields.todos.as_slice())) {
+        // When it came to stand so: the turn that says so.
+        let says = |turn: &&Turn| turn.fields.todos.iter().any(|todo| todo.record == item.record);
+        let Some(turn) = turns.iter().rev().find(says).or_else(|| turns.last()) else { continue };
+        let name = item.task.as_deref().map_or_else(|| item.text.clone(), |task| format!("#{task}"));
+        let id = derived_id("w", &["work", &own, &name]);
+        known.remove(&Id::of(&id));
+        let source = if item.task.is_some() { "task" } else { "todo" };
+        let derived = Derived {
+            id,
+            kind: "work",
+            session,
+            agent: 0,
+            time: turn.time.clone(),
+            time_ms: turn.time_ms,
+            at_ms: turn.at_ms,
+            fields: Fields::default(),
+            evidence: vec![write.record(&item.record)?.unwrap_or(turn.n)],
+            command: None,
+            status: None,
+            sessions: vec![session],
+        };
+        let bytes = item.text.len();
+        let item =
+            Item { text: item.text, state: item.state, source: source.to_owned(), record: item.record };
+        let json = serde_json::to_vec(&item).map_err(|e| not_ours(&e))?;
+        changed += u64::from(write.put_body(&derived, json, bytes, "")?);
+    }
+    for id in known {
+        write.take_away(&id.text())?;
+        changed += 1;
+    }
+    Ok(changed)
 }
 
 /// The document that carries the session's profile in the index: a short header.
@@ -180,5 +229,15 @@ fn merge(to: &mut Vec<String>, files: &[String]) {
         if to.len() < MAX_FILES && !to.contains(file) {
             to.push(file.clone());
         }
+    }
+}
+
+impl Write<'_> {
+    /// The number of the observation whose id begins so.
+    fn record(&self, beginning: &str) -> Result<Option<i64>, StoreError> {
+        let Some((least, greatest)) = Id::range(beginning) else { return Ok(None) };
+        let mut query =
+            self.transaction.prepare_cached("SELECT n FROM documents WHERE id BETWEEN ?1 AND ?2 LIMIT 1")?;
+        Ok(query.query_row([least, greatest], |row| row.get(0)).optional()?)
     }
 }
