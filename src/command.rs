@@ -60,6 +60,41 @@ fn without_end(command: &str) -> Option<&str> {
     Some(before.trim_end()).filter(|before| !before.is_empty())
 }
 
+/// The words of a command that name files, as they stand there, each once: with a folder or an ending, and no option, address, pattern or number.
+pub fn paths(command: &str) -> Vec<&str> {
+    let quiet = |c: char| c.is_whitespace() || "\"'`;|&()<>=,".contains(c);
+    let mut found: Vec<&str> = Vec::new();
+    for word in command.split(quiet) {
+        if is_path(word) && !found.contains(&word) {
+            found.push(word);
+        }
+    }
+    found
+}
+
+fn is_path(word: &str) -> bool {
+    /// Behind a name without a folder these end a host's name more often than a file's.
+    const DOMAINS: [&str; 6] = ["com", "org", "net", "io", "dev", "app"];
+    let plain = word.strip_prefix("./").unwrap_or(word);
+    let odd = |c: char| "*?[]{}$\\:%@!#^+".contains(c);
+    if word.len() > 1024 || plain.starts_with('-') || plain.contains(odd) || plain.contains("//") {
+        return false;
+    }
+    let (folder, name) = plain.rsplit_once('/').map_or((None, plain), |(folder, name)| (Some(folder), name));
+    let dotted = name.rsplit_once('.').filter(|(stem, end)| {
+        let is_end = (1..=10).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_alphanumeric());
+        !stem.is_empty() && !stem.ends_with('.') && is_end && end.bytes().any(|b| b.is_ascii_alphabetic())
+    });
+    // `s/a/b.c/` of sed ends in a slash; `v1.2.rc1` is a version.
+    let is_version =
+        name.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit()) && folder.is_none();
+    match (folder, dotted) {
+        (_, None) => false,
+        (None, Some((_, end))) => !is_version && !DOMAINS.contains(&end),
+        (Some(_), Some(_)) => true,
+    }
+}
+
 /// Does the shell report how the command itself ended? Behind a pipe it is the last one's status.
 pub fn tells_its_status(command: &str) -> bool {
     let quiet: String = command.replace("||", "  ");
@@ -206,6 +241,24 @@ mod tests {
             assert_eq!(plain(command), expected, "{command}");
         }
         assert_eq!(plain(&"é".repeat(500)).chars().count(), 240);
+    }
+
+    #[test]
+    fn the_files_of_a_command_are_its_words_that_can_be_files() {
+        let cases: [(&str, &[&str]); 9] = [
+            ("cat ./a/b.rs | tee \"/tmp/out.log\"", &["./a/b.rs", "/tmp/out.log"]),
+            ("python3 run.py --level=2 --file=conf/x.toml", &["run.py", "conf/x.toml"]),
+            ("curl -s https://example.org/a.html example.com", &[]),
+            ("sed -i s/a.b/c.d/ x.txt x.txt", &["x.txt"]),
+            ("git checkout v1.2.rc1 -- src/a.rs; git log origin/main", &["src/a.rs"]),
+            ("ls *.rs src/*.toml $HOME/x.sh > /dev/null", &[]),
+            ("rg foo src tests", &[]),
+            ("tar xf a.tar.gz 1.2.3 0.5", &["a.tar.gz"]),
+            ("", &[]),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(paths(command), expected, "{command}");
+        }
     }
 
     #[test]

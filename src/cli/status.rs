@@ -7,6 +7,7 @@ use crate::clock;
 use crate::config::{Home, Secret};
 use crate::drain::{self, StatusFile};
 use crate::fs;
+use crate::recall;
 use crate::redact::{Redactor, Report};
 use crate::spool;
 use crate::store::{self, Look, LostRange, Reader, SessionRow, Standing, StoreError, Wait};
@@ -47,6 +48,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         .or_else(|| place(home))
         .or_else(drain::rules_in_doubt)
         .or_else(drain::retention_in_doubt);
+    let gate = recall::gated(home);
     if as_json {
         output::json(&json!({
             "spool": { "new": spool.new, "cur": spool.cur, "odd": spool.odd, "oldest_age_s": spool.oldest_age_s },
@@ -65,6 +67,7 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
             "rescan_due": rescan_due,
             "rescan_begun": home.rescan().exists(),
             "redacted": file.redacted,
+            "gate": { "denied": gate.denied, "saved_bytes": gate.saved_bytes },
             "last_error": error,
             "warning": warning(home),
             "home": home.root().to_string_lossy(),
@@ -114,6 +117,13 @@ fn overview(home: &Home, as_json: bool) -> Result<Exit, Failure> {
                 output::size(behind.size),
                 output::plain(&behind.path)
             ),
+        );
+    }
+    if gate.denied > 0 {
+        let saved = output::size(gate.saved_bytes);
+        line(
+            "gate",
+            format!("{} of whole files denied, {saved} not read", output::count(gate.denied, "reads")),
         );
     }
     if file.lost_ranges > 0 {

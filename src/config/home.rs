@@ -88,6 +88,10 @@ impl Home {
     pub fn shown(&self) -> PathBuf {
         self.root.join("state/shown")
     }
+    /// `state/gate`: which whole reads were denied; hashes and numbers.
+    pub fn gate(&self) -> PathBuf {
+        self.root.join("state/gate")
+    }
     /// `state/launches`: what waits for the subagents that a session launches; ids and numbers.
     pub fn launches(&self) -> PathBuf {
         self.root.join("state/launches")

@@ -271,6 +271,10 @@ impl Settings {
             _ => Tools::Quiet,
         }
     }
+    /// `recall.read_gate`: the size from which on it is shut, bytes; `None` when it is open.
+    pub fn read_gate(&self) -> Option<u64> {
+        self.flag("recall.read_gate").then(|| self.int("recall.read_gate_bytes") as u64)
+    }
     /// `retain.rules`.
     pub fn retain(&self) -> Vec<RetainRule> {
         self.value("retain.rules").and_then(|rules| RetainRule::read(rules).ok()).unwrap_or_default()

@@ -120,6 +120,11 @@ impl Event {
         matches!(self, Event::PreToolUse | Event::PostToolUse | Event::PostToolUseFailure)
     }
 
+    /// May its reply deny what is about to happen?
+    pub fn may_deny(self) -> bool {
+        self == Event::PreToolUse
+    }
+
     /// May its reply hold a word to the user?
     pub fn tells_user(self) -> bool {
         matches!(self, Event::SessionStart | Event::Setup)

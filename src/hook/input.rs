@@ -73,6 +73,9 @@ pub(super) struct Input {
     pub prompt: Option<String>,
     pub subagent_type: Option<String>,
     pub query: Option<String>,
+    pub pattern: Option<String>,
+    /// A part of a file is named: `offset`, `limit` or `pages` is there and not null.
+    pub is_part: bool,
     /// The beginning of all its texts.
     pub gist: Gist,
 }
@@ -87,15 +90,23 @@ impl Input {
     pub(super) fn cap(key: &[u8]) -> usize {
         match key {
             b"file_path" | b"notebook_path" | b"path" | b"subagent_type" => MAX_PATH_BYTES,
-            b"command" | b"prompt" | b"query" => MAX_TEXT_BYTES,
+            b"command" | b"prompt" | b"query" | b"pattern" => MAX_TEXT_BYTES,
             _ => 0,
         }
+    }
+
+    /// Does a member say which part of a file is wanted?
+    pub(super) fn names_part(key: &[u8]) -> bool {
+        matches!(key, b"offset" | b"limit" | b"pages")
     }
 
     /// Takes out what is private.
     pub(super) fn hide_private(&mut self) {
         let fields = [&mut self.file_path, &mut self.notebook_path, &mut self.path, &mut self.command];
-        fields.into_iter().chain([&mut self.prompt, &mut self.query]).for_each(hide_private);
+        fields
+            .into_iter()
+            .chain([&mut self.prompt, &mut self.query, &mut self.pattern])
+            .for_each(hide_private);
         self.gist.hide_private();
     }
 
@@ -110,6 +121,11 @@ impl Input {
             b"prompt" => &mut self.prompt,
             b"subagent_type" => &mut self.subagent_type,
             b"query" => &mut self.query,
+            b"pattern" => &mut self.pattern,
+            b"offset" | b"limit" | b"pages" => {
+                self.is_part |= !text.is_empty();
+                return;
+            }
             _ => return,
         };
         *slot = Some(text);

@@ -25,6 +25,7 @@ use crate::clock::Stopwatch;
 use crate::config::{Home, Look, Settings, Unsafe};
 use crate::{fs, log};
 use args::{Args, Only};
+use reply::Intents;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -156,11 +157,12 @@ fn recall_half(home: &Home, args: &Args, payload: &Payload, settings: &mut Setti
         Event::Setup => word_in_time(home, care::check),
         _ => None,
     };
-    let (context, copy) = told.map_or((None, None), |told| (Some(told.context), told.copy));
+    let told = told.unwrap_or_default();
     // What is wrong stands first.
-    let words: Vec<String> = word.into_iter().chain(copy).collect();
+    let words: Vec<String> = word.into_iter().chain(told.copy).collect();
     let words = Some(words.join("\n")).filter(|words| !words.is_empty());
-    speak::print(reply::reply(args.event, context.as_deref(), words.as_deref()));
+    let intents = Intents { context: told.context, deny: told.deny, word: words };
+    speak::print(reply::reply(args.event, &intents));
 }
 
 /// A disk that does not answer costs the user the line about it, not the session its context.

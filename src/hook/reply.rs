@@ -3,24 +3,42 @@
 use super::Event;
 use serde_json::{Map, Value, json};
 
-/// Makes the reply that hands `context` to the model and `word` to the user; `None` when there is neither: then nothing is printed.
+/// What a handler wants of the host: nothing, a context for the model, a call denied, a word to the user. It says so here and nowhere else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Intents {
+    /// For the model.
+    pub context: Option<String>,
+    /// Why a call is denied.
+    pub deny: Option<String>,
+    /// For the user.
+    pub word: Option<String>,
+}
+
+/// Makes the one reply; `None` when nothing is intended: then nothing is printed.
 ///
 /// ```json
 /// {"hookSpecificOutput":{"additionalContext":"…","hookEventName":"UserPromptSubmit"}}
+/// {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"…"}}
 /// {"systemMessage":"sinker: …"}
 /// ```
 ///
 /// Only this nesting, with the event's own name, reaches the model (host facts, section 2.1); anything beside it would be taken as raw text.
-/// An event that may not hold a part gets none of it.
-pub(super) fn reply(event: Event, context: Option<&str>, word: Option<&str>) -> Option<String> {
+/// An event that may not hold a part gets none of it. Nothing here allows a call: attaching a context must not skip a question to the user.
+pub(super) fn reply(event: Event, intents: &Intents) -> Option<String> {
     let mut parts = Map::new();
-    // Whatever came as reason before: no host takes a context from an event that does not recall.
-    if let Some(context) = context.filter(|_| event.may_recall()) {
-        let own = json!({ "hookEventName": event.host_name(), "additionalContext": context });
-        parts.insert("hookSpecificOutput".to_owned(), own);
-    }
-    if let Some(word) = word.filter(|_| event.tells_user()) {
-        parts.insert("systemMessage".to_owned(), word.into());
+    let own = match (&intents.deny, &intents.context) {
+        (Some(reason), _) if event.may_deny() => Some(json!({
+            "hookEventName": event.host_name(), "permissionDecision": "deny", "permissionDecisionReason": reason,
+        })),
+        // Whatever came as reason before: no host takes a context from an event that does not recall.
+        (_, Some(context)) if event.may_recall() => {
+            Some(json!({ "hookEventName": event.host_name(), "additionalContext": context }))
+        }
+        _ => None,
+    };
+    parts.extend(own.map(|own| ("hookSpecificOutput".to_owned(), own)));
+    if let Some(word) = intents.word.as_ref().filter(|_| event.tells_user()) {
+        parts.insert("systemMessage".to_owned(), word.as_str().into());
     }
     (!parts.is_empty()).then(|| Value::Object(parts).to_string())
 }
@@ -54,9 +72,16 @@ mod tests {
             (Event::Setup, Some(r#"{"systemMessage":"w"}"#.to_owned())),
         ];
         for (event, expected) in table {
-            assert_eq!(reply(event, Some("a\n\"b\""), Some("w")), expected, "{event:?}");
-            assert_eq!(reply(event, None, None), None, "{event:?}");
+            let intents = Intents { context: Some("a\n\"b\"".into()), deny: None, word: Some("w".into()) };
+            assert_eq!(reply(event, &intents), expected, "{event:?}");
+            assert_eq!(reply(event, &Intents::default()), None, "{event:?}");
+            let deny = Intents { deny: Some("no".into()), ..Intents::default() };
+            let denied = (event == Event::PreToolUse).then(|| {
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#.to_owned()
+            });
+            assert_eq!(reply(event, &deny), denied, "{event:?}");
         }
-        assert_eq!(reply(Event::SessionStart, None, Some("w")).as_deref(), Some(r#"{"systemMessage":"w"}"#));
+        let word = Intents { word: Some("w".into()), ..Intents::default() };
+        assert_eq!(reply(Event::SessionStart, &word).as_deref(), Some(r#"{"systemMessage":"w"}"#));
     }
 }

@@ -4,7 +4,7 @@ use super::args::{self, Args};
 use super::wire::Payload;
 use super::{Event, SettingsOf, tool, watchdog};
 use crate::config::{self, Capture, Home, Passed, ProjectMap, Secret, Settings, Tools};
-use crate::recall::{self, Inject, Moment};
+use crate::recall::{self, Inject, Moment, Said};
 use crate::{id, log};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,9 +32,12 @@ pub(super) fn help() -> u8 {
 }
 
 /// What an event is answered with.
+#[derive(Default)]
 pub(super) struct Told {
     /// For the assistant.
-    pub context: String,
+    pub context: Option<String>,
+    /// Why the call is not to be made now.
+    pub deny: Option<String>,
     /// The same for the user, where the settings want it shown.
     pub copy: Option<String>,
 }
@@ -81,11 +84,14 @@ pub(super) fn compose(
         call: payload.tool_use_id.as_deref(),
         moment,
     };
-    let context = recall::inject(&inject)?;
+    let context = match recall::inject(&inject)? {
+        Said::Context(context) => context,
+        Said::Deny(reason) => return Some(Told { context: None, deny: Some(reason), copy: None }),
+    };
     let shown = args.event == Event::SessionStart && settings.show_brief();
     // The user needs no fence, and the model none of this.
     let copy = shown.then(|| context.lines().filter(|line| !is_fence(line)).collect::<Vec<_>>().join("\n"));
-    Some(Told { context, copy })
+    Some(Told { context: Some(context), deny: None, copy })
 }
 
 /// No line of a note begins like one: what looks like markup in it is neutralised.
@@ -112,7 +118,10 @@ fn moment(event: Event, payload: &Payload, settings: &Settings, directory: &Path
             let kind = payload.agent_type.clone()?;
             (settings.tools() != Tools::Off).then_some(Moment::SubagentStart { kind })
         }
-        event if event.is_of_tool() => tool::moment(event, payload, settings.tools(), directory),
+        event if event.is_of_tool() => {
+            let moment = tool::moment(event, payload, settings.tools(), directory)?;
+            tool::look(moment, payload, settings.read_gate())
+        }
         _ => None,
     }
 }

@@ -3,8 +3,9 @@
 use super::Event;
 use super::input::{GIST_BYTES, cut};
 use super::wire::Payload;
+use crate::command;
 use crate::config::Tools;
-use crate::recall::{Moment, Piece};
+use crate::recall::{Moment, Piece, Whole};
 use std::path::{Component, Path, PathBuf};
 
 /// What comes back from a tool is asked by at least so many distinctive terms: `Exit code 1` alone says nothing.
@@ -39,7 +40,10 @@ pub(super) fn moment(event: Event, payload: &Payload, tools: Tools, root: &Path)
         Event::PreToolUse if is_memory(name) => {
             Some(Moment::Call { pieces: vec![Piece::plain(input.query.as_deref()?)], least: 0 })
         }
-        Event::PreToolUse => touch(name, payload, root),
+        Event::PreToolUse => match host_memory(name, payload) {
+            Some(asked) => asked.map(|query| Moment::Call { pieces: vec![Piece::plain(&query)], least: 0 }),
+            None => touch(name, payload, root),
+        },
         Event::PostToolUse if tools == Tools::All => {
             let given_back = Piece::cut(payload.tool_response.text(), root_text, &ids, false);
             Some(Moment::Tool { pieces: [called(), given_back].concat(), least: RESULT_TERMS })
@@ -75,7 +79,7 @@ fn touch(name: &str, payload: &Payload, root: &Path) -> Option<Moment> {
         "Bash" => &[],
         _ => return None,
     };
-    let words = command.iter().flat_map(|command| paths_in(command));
+    let words = command.iter().flat_map(|command| command::paths(command));
     let files: Vec<_> = named
         .iter()
         .map(String::as_str)
@@ -83,18 +87,81 @@ fn touch(name: &str, payload: &Payload, root: &Path) -> Option<Moment> {
         .filter_map(|path| names(path, base, root))
         .take(MAX_PATHS)
         .collect();
-    (!files.is_empty() || command.is_some()).then_some(Moment::Touch { files, command })
+    let edits = matches!(name, "Edit" | "Write" | "MultiEdit" | "NotebookEdit");
+    (!files.is_empty() || command.is_some()).then_some(Moment::Touch { files, command, whole: None, edits })
 }
 
-/// The words of a command that look like paths.
-fn paths_in(command: &str) -> impl Iterator<Item = &str> {
-    let quiet = |c: char| c.is_whitespace() || "\"'`;|&()<>=,".contains(c);
-    command.split(quiet).filter(|word| {
-        let inner = word.trim_matches(['.', '/']);
-        let dotted = inner.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty());
-        let shaped = inner.contains('/') || dotted || (word.starts_with('/') && !inner.is_empty());
-        shaped && !word.starts_with('-') && !word.contains("://") && word.len() <= 1024
-    })
+/// A file that is no longer than what would be said of it is not worth saying it. Units: bytes.
+const TINY_BYTES: u64 = 400;
+
+/// Looks at what a call names on disk: a word of a command, or what is searched, is told of only where it really is a file; what is tiny, and what a
+/// subagent reads, not at all. `gate`: the size from which on a whole read is to be asked about, bytes.
+pub(super) fn look(moment: Moment, payload: &Payload, gate: Option<u64>) -> Option<Moment> {
+    let Moment::Touch { mut files, command, edits, .. } = moment else { return Some(moment) };
+    let name = payload.tool_name.as_deref().unwrap_or_default();
+    let named = !matches!(name, "Bash" | "Grep" | "Glob");
+    let disk = |names: &Vec<String>| std::fs::metadata(names.first()?).ok();
+    files.retain(|names| match disk(names) {
+        Some(meta) => meta.is_file() && meta.len() >= TINY_BYTES,
+        None => named,
+    });
+    if payload.agent_id.is_some() {
+        files.clear();
+    }
+    let gate = gate.filter(|_| name == "Read" && !payload.tool_input.is_part && payload.whole);
+    let whole = gate.and_then(|limit| {
+        let meta = disk(files.first()?)?;
+        let changed = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let changed_ms = i64::try_from(changed.as_millis()).ok()?;
+        (meta.len() > limit).then_some(Whole { bytes: meta.len(), changed_ms })
+    });
+    let edits = edits && !files.is_empty();
+    (!files.is_empty() || command.is_some()).then_some(Moment::Touch { files, command, whole, edits })
+}
+
+/// What is asked of the host's own memory of a project (`<projects>/<slug>/memory`), by a search there or by the name of the note that is read.
+/// `None`: the call has nothing to do with it; `Some(None)`: it asks for nothing that has words.
+fn host_memory(name: &str, payload: &Payload) -> Option<Option<String>> {
+    let input = &payload.tool_input;
+    let projects = crate::config::host_root()?;
+    let is_there = |path: &str| {
+        let path = match path.strip_prefix("~/") {
+            Some(rest) => std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(rest),
+            None => PathBuf::from(path),
+        };
+        path.strip_prefix(&projects)
+            .is_ok_and(|rest| rest.components().nth(1) == Some(Component::Normal("memory".as_ref())))
+    };
+    match name {
+        "Read" => {
+            let path = input.file_path.as_deref().filter(|path| is_there(path))?;
+            let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            // The host's list of its notes is about everything.
+            Some((!stem.eq_ignore_ascii_case("memory")).then(|| stem.replace(['-', '_', '.'], " ")))
+        }
+        "Grep" => {
+            input.path.as_deref().filter(|path| is_there(path))?;
+            Some(input.pattern.as_deref().map(words_of).filter(|words| !words.is_empty()))
+        }
+        "Bash" => {
+            let command = input.command.as_deref()?;
+            let quiet = |c: char| c.is_whitespace() || "\"';|&()<>".contains(c);
+            let words: Vec<&str> = command.split(quiet).filter(|word| !word.is_empty()).collect();
+            words.iter().find(|word| is_there(word))?;
+            // Behind the program's name, without options and places.
+            let asked = words.iter().skip(1).filter(|word| !word.starts_with('-') && !word.contains('/'));
+            let asked = words_of(&asked.copied().collect::<Vec<_>>().join(" "));
+            Some(Some(asked).filter(|words| !words.is_empty()))
+        }
+        _ => None,
+    }
+}
+
+/// The words of a pattern.
+fn words_of(pattern: &str) -> String {
+    let words =
+        pattern.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The names of a file: the whole path, and that inside the project, by which another checkout of it knows it.
@@ -140,19 +207,19 @@ mod tests {
 
     fn touches(files: &[&[&str]], command: Option<&str>) -> Option<Moment> {
         let files = files.iter().map(|names| names.iter().map(|n| (*n).to_owned()).collect()).collect();
-        Some(Moment::Touch { files, command: command.map(str::to_owned) })
+        Some(Moment::Touch { files, command: command.map(str::to_owned), whole: None, edits: false })
     }
 
     #[test]
     fn a_call_that_names_a_file_asks_by_its_names() {
         for name in ["Read", "Edit", "Write", "MultiEdit"] {
             let asked = before(name, json!({"content": "x", "file_path": "/p/src/a.rs"}));
-            assert_eq!(asked, touches(&[&["/p/src/a.rs", "src/a.rs"]], None), "{name}");
+            let Some(Moment::Touch { files, edits, .. }) = asked else { panic!("{name}") };
+            assert_eq!(files, [["/p/src/a.rs", "src/a.rs"]], "{name}");
+            assert_eq!(edits, name != "Read", "{name}");
         }
-        assert_eq!(
-            before("NotebookEdit", json!({"notebook_path": "/n/a.ipynb"})),
-            touches(&[&["/n/a.ipynb"]], None)
-        );
+        let notebook = before("NotebookEdit", json!({"notebook_path": "/n/a.ipynb"}));
+        assert!(matches!(notebook, Some(Moment::Touch { files, .. }) if files == [["/n/a.ipynb"]]));
         assert_eq!(
             before("Grep", json!({"pattern": "x", "path": "../lib/b.rs"})),
             touches(&[&["/p/lib/b.rs", "lib/b.rs"]], None)
@@ -167,7 +234,7 @@ mod tests {
     fn a_command_asks_by_itself_and_by_the_paths_in_it() {
         let cases: [(&str, &[&[&str]]); 6] = [
             ("cargo test", &[]),
-            ("cat ./a/b.rs | tee \"/tmp/out\"", &[&["/p/sub/a/b.rs", "sub/a/b.rs"], &["/tmp/out"]]),
+            ("cat ./a/b.rs | tee \"/tmp/out.log\"", &[&["/p/sub/a/b.rs", "sub/a/b.rs"], &["/tmp/out.log"]]),
             ("python3 run.py --level=2", &[&["/p/sub/run.py", "sub/run.py"]]),
             ("curl -s https://example.org/a.html", &[]),
             ("ls ..; ls . /", &[]),

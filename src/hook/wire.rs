@@ -281,7 +281,11 @@ impl<S: Source> Scanner<S> {
                 Ok(())
             }
             b'{' | b'[' => self.nested(Some(&mut input.gist)),
-            byte => self.word(byte).map(drop),
+            byte => {
+                let word = self.word(byte)?;
+                input.is_part |= Input::names_part(key) && word != b"null";
+                Ok(())
+            }
         }
     }
 

@@ -24,7 +24,8 @@ use super::claims::in_force;
 use super::duplicate::Shingles;
 use super::todo::items;
 use crate::index::Reader;
-use line::{Kind, Line, gist, stripped};
+pub(super) use line::gist;
+use line::{Kind, Line, stripped};
 pub(super) use open::{left, taken_up};
 pub(super) use past::{Past, Scope, of_kind};
 

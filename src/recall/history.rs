@@ -2,6 +2,7 @@
 
 use super::ask::{Deadline, RecallError};
 use super::block::Block;
+use super::brief::gist;
 use super::claims;
 use super::entry::header;
 use super::excerpt::{self, mask};
@@ -11,6 +12,7 @@ use super::query::Query;
 use super::rank::Ranker;
 use super::render;
 use super::scope::{Docs, holding};
+use crate::clock::{self, Millis};
 use crate::command;
 use crate::index::{Reader, Stored, fold_path};
 use tantivy::{DocAddress, SegmentReader};
@@ -19,6 +21,14 @@ use tantivy::{DocAddress, SegmentReader};
 const LOOK_AT: usize = 8;
 /// Of how a turn ended, so much is said where what failed in it matters more. Units: characters.
 const END_CHARS: usize = 120;
+/// Of how the newest turn with a file ended, so much is said beside earlier ones. Units: characters.
+const BESIDE_CHARS: usize = 130;
+/// Earlier turns with a file that are told, and the characters of each.
+const EARLIER: usize = 2;
+/// See [`EARLIER`].
+const EARLIER_CHARS: usize = 70;
+/// A shorter answer of a turn that changed nothing tells nothing. Units: characters.
+const TELLING_CHARS: usize = 40;
 
 /// Whose past is looked through.
 #[derive(Debug, Clone, Copy)]
@@ -42,13 +52,26 @@ impl Whose<'_> {
     }
 }
 
-/// The newest turn that read or edited a file, as one short entry, with its session. Units: `chars` of the whole text.
+/// What past sessions know of a file.
+#[derive(Debug, Clone)]
+pub(super) struct OfFile {
+    /// One short entry.
+    pub block: Block,
+    /// The session of the newest turn in it.
+    pub session: String,
+    /// The time of that turn. Units: milliseconds.
+    pub newest_ms: i64,
+}
+
+/// The newest turns that changed a file or learned something with it at hand, as one short entry: how the newest ended, and of earlier ones
+/// a line each. Known by the newest: when something new comes, it is told again. `None` when there are only trivial ones. Units:
+/// `chars` of the whole text.
 pub(super) fn of_file(
     reader: &Reader,
     whose: Whose<'_>,
     path: &str,
     chars: usize,
-) -> Result<Option<(Block, String)>, RecallError> {
+) -> Result<Option<OfFile>, RecallError> {
     let folded = fold_path(path);
     // A single name is a word of many paths.
     if !folded.contains('/') {
@@ -64,23 +87,58 @@ pub(super) fn of_file(
                 found.push((reader.time(at)?, at));
             }
         }
-        found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        newest_first(&mut found);
+        let mut known: Vec<(Stored, String, String)> = Vec::new();
         for (_, at) in found.into_iter().take(LOOK_AT) {
             let doc = reader.stored(at)?;
-            if is_taken_back(&doc) {
+            if is_taken_back(&doc) || is_trivial(&doc, &folded) {
                 continue;
             }
             let session = doc.sessions.first().cloned().unwrap_or_default();
-            let mut parts: Vec<String> = ended(reader, &doc, &session, usize::MAX)?.into_iter().collect();
-            for (name, label) in [("request", "request"), ("next_steps", "next steps")] {
-                parts.extend(render::told(&doc, name).map(|text| format!("{label}: {text}")));
+            let end = ended(reader, &doc, &session, usize::MAX)?.unwrap_or_default();
+            known.push((doc, session, end));
+            if known.len() > EARLIER {
+                break;
             }
-            if let Some(block) = render::ending(&doc, &session, &parts, chars) {
-                return Ok(Some((block.marked(&[b"file", folded.as_bytes()]), session)));
-            }
+        }
+        let Some(((doc, session, end), earlier)) = known.split_first() else { continue };
+        let earlier: Vec<String> =
+            earlier.iter().filter_map(|(doc, _, end)| earlier_line(doc, end)).collect();
+        let end_chars = if earlier.is_empty() { usize::MAX } else { BESIDE_CHARS };
+        let mut parts = Vec::new();
+        parts.extend((!end.is_empty()).then(|| render::cut(end, end_chars)));
+        parts.extend(earlier);
+        for (name, label) in [("request", "request"), ("next_steps", "next steps")] {
+            parts.extend(render::told(doc, name).map(|text| format!("{label}: {text}")));
+        }
+        if let Some(block) = render::ending(doc, session, &parts, chars) {
+            let block = block.marked(&[b"file", folded.as_bytes(), doc.id.as_bytes()]);
+            return Ok(Some(OfFile { block, session: session.clone(), newest_ms: doc.time_ms }));
         }
     }
     Ok(None)
+}
+
+/// `earlier, <day>: <how it ended>`.
+fn earlier_line(doc: &Stored, end: &str) -> Option<String> {
+    let end = gist(end.strip_prefix("completed: ").unwrap_or(end), EARLIER_CHARS);
+    let day: String = clock::format(Millis(doc.time_ms)).chars().take(10).collect();
+    (!end.is_empty()).then(|| format!("earlier, {day}: {}", render::cut(&end, EARLIER_CHARS)))
+}
+
+/// It only looked at the file, and nothing came of it.
+fn is_trivial(doc: &Stored, folded: &str) -> bool {
+    let header: serde_json::Value = serde_json::from_str(&doc.header).unwrap_or_default();
+    let says = |name: &str| {
+        header.get(name).and_then(serde_json::Value::as_str).is_some_and(|text| !text.is_empty())
+    };
+    let edited = header.get("files_edited").and_then(serde_json::Value::as_array);
+    let is_it =
+        |path: &serde_json::Value| path.as_str().is_some_and(|path| fold_path(path).ends_with(folded));
+    let changed = edited.is_some_and(|files| files.iter().any(is_it));
+    let completed = header.get("completed").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let tells = says("learned") || says("notes") || completed.chars().count() >= TELLING_CHARS;
+    !changed && !tells
 }
 
 /// A failure as the index holds it.

@@ -4,6 +4,7 @@ use super::ask::{Ask, By, Deadline, RecallError};
 use super::block::Block;
 use super::brief::brief;
 use super::entry::{Entry, entries};
+use super::gate;
 use super::history::{self, Whose};
 use super::launch;
 use super::parts::Parts;
@@ -35,6 +36,10 @@ pub enum Moment {
         files: Vec<Vec<String>>,
         /// What is run.
         command: Option<String>,
+        /// The first file is to be read whole, and the settings would rather not.
+        whole: Option<Whole>,
+        /// The first file is to be changed.
+        edits: bool,
     },
     /// A tool failed, or is about to look something up: one short entry, at bar the threshold.
     Call {
@@ -66,6 +71,24 @@ pub enum Moment {
     },
 }
 
+/// A file on disk that is to be read whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whole {
+    /// Its size.
+    pub bytes: u64,
+    /// When it changed last. Units: milliseconds.
+    pub changed_ms: i64,
+}
+
+/// What an event is answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// Text for the model.
+    Context(String),
+    /// The call is denied, for this reason.
+    Deny(String),
+}
+
 /// One delivery of one event.
 #[derive(Debug, Clone)]
 pub struct Inject<'a> {
@@ -92,16 +115,16 @@ pub struct Inject<'a> {
 }
 
 /// The whole text of what is said about a tool call. Units: characters.
-const ENTRY_CHARS: usize = 400;
+pub(super) const ENTRY_CHARS: usize = 400;
 /// In a memory of fewer records any term may be what sets one apart.
 const FEW_RECORDS: u64 = 50;
 /// At most so many files of one call are looked up.
 const MAX_FILES: usize = 4;
 
-/// Gives the text for `additionalContext`; `None` means: print nothing. Never fails outward: trouble is a line in the log (D9).
+/// Gives what is said; `None` means: print nothing. Never fails outward: trouble is a line in the log (D9).
 ///
-/// Whole blocks only; fewer than 10,000 UTF-16 units; writes nothing but `state/shown` and `state/launches`.
-pub fn inject(ask: &Inject) -> Option<String> {
+/// Whole blocks only; fewer than 10,000 UTF-16 units; writes nothing but `state/shown`, `state/launches` and `state/gate`.
+pub fn inject(ask: &Inject) -> Option<Said> {
     if !ask.settings.recall_enabled() {
         return None;
     }
@@ -134,7 +157,7 @@ fn suspect(home: &Home) {
     }
 }
 
-fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<String>, RecallError> {
+fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<Said>, RecallError> {
     deadline.check()?;
     let compact = match &ask.moment {
         Moment::SessionStart { source } => match source.as_str() {
@@ -172,9 +195,15 @@ fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<String>, RecallErr
     }
     let Some(reader) = Reader::open(ask.home)? else { return Ok(None) };
     deadline.check()?;
+    if let Moment::Touch { files, edits: true, .. } = &ask.moment {
+        gate::note_edit(ask, files);
+    }
+    if let Some(reason) = gate::deny(ask, &reader, &mut shown, deadline)? {
+        return Ok(Some(Said::Deny(reason)));
+    }
     let blocks = blocks(ask, &reader, &shown, &left, deadline)?;
     deadline.check()?;
-    Ok(say(ask, &mut shown, &blocks))
+    Ok(say(ask, &mut shown, &blocks).map(Said::Context))
 }
 
 /// A call names much that is said often: what is told of it has to cover so much more of it than of a prompt.
@@ -236,7 +265,7 @@ fn blocks(
             }
             blocks
         }
-        Moment::Touch { files, command } => {
+        Moment::Touch { files, command, .. } => {
             let mut blocks = Vec::new();
             if let Some(command) = command {
                 let query = analyse(reader, &command::told(command), parts)?;
@@ -248,8 +277,8 @@ fn blocks(
                 deadline.check()?;
                 for name in names {
                     let found = history::of_file(reader, whose, name, ENTRY_CHARS)?;
-                    if let Some((block, session)) = found {
-                        blocks.push(of_call(ask, block, &session));
+                    if let Some(found) = found {
+                        blocks.push(of_call(ask, found.block, &found.session));
                         break;
                     }
                 }
@@ -354,7 +383,7 @@ fn room(ask: &Inject, shown: &Shown) -> usize {
 }
 
 /// Claims what is to be said, and says what nobody else has claimed first.
-fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
+pub(super) fn say(ask: &Inject, shown: &mut Shown, blocks: &[Block]) -> Option<String> {
     let (text, taken) = choose(ask, shown, blocks)?;
     let total = text.chars().count();
     // Fence and label are counted with the first block.

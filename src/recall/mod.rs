@@ -24,6 +24,7 @@ mod dates;
 mod duplicate;
 mod entry;
 mod excerpt;
+mod gate;
 mod history;
 mod inject;
 mod launch;
@@ -45,7 +46,8 @@ mod weigh;
 
 pub use ask::{Answer, Ask, By, Deadline, Hit, Line, RecallError};
 pub use clean::clean;
-pub use inject::{Inject, Moment, inject};
+pub use gate::{Gated, gated};
+pub use inject::{Inject, Moment, Said, Whole, inject};
 pub use origin::quoted;
 pub use parts::Parts;
 pub use piece::{Piece, Worth};

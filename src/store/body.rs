@@ -234,6 +234,9 @@ pub struct Fields {
     pub files_read: Vec<String>,
     /// Files edited, in order of first sight.
     pub files_edited: Vec<String>,
+    /// Files that commands named, in order of first sight, as they stand there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files_named: Vec<String>,
     /// Of a turn or a run: `fix`, `feature`, `refactor`, `change`, `discovery`, `decision` or `security`; else empty.
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     pub kind: String,

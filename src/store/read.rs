@@ -370,6 +370,10 @@ impl Reader {
             Some(fields) => {
                 let mut files = fields.files_edited.clone();
                 files.extend(fields.files_read.iter().filter(|f| !fields.files_edited.contains(f)).cloned());
+                let known = files.len();
+                let is_known = |path: &String| files.iter().take(known).any(|f| is_end(f, path));
+                let named: Vec<String> = fields.files_named.iter().filter(|path| !is_known(path)).cloned().collect();
+                files.extend(named);
                 files
             }
         };
@@ -411,4 +415,9 @@ impl Reader {
         let rows = query.query_map([n], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+}
+
+/// Is it a path, or the end of it behind a `/`?
+fn is_end(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|head| head.is_empty() || head.ends_with('/') || end.starts_with('/'))
 }

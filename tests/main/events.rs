@@ -14,7 +14,8 @@ const PAGING: &str = "Bash: python -m harbor.paging: ImportError: cannot import 
 /// Two past sessions, and a new one that has said nothing yet.
 fn world() -> (Sandbox, Transcript) {
     let sandbox = Sandbox::unhurried("");
-    let csv = sandbox.project().join("harbor/export/csv.py").to_str().unwrap().to_owned();
+    // A word of a command is a file where there is one.
+    let csv = sandbox.project_file("harbor/export/csv.py", 700);
     let mut past = Transcript::new(&sandbox, 1);
     past.prompt(QUESTION)
         .calls("toolu_1", "Read", json!({"file_path": csv}))
@@ -71,6 +72,11 @@ fn tool(home: &Sandbox, now: &Transcript, id: &str, name: &str, input: Value) ->
 fn read(home: &Sandbox, now: &Transcript, id: &str) -> Value {
     let csv = home.project().join("harbor/export/csv.py");
     tool(home, now, id, "Read", json!({"file_path": csv}))
+}
+
+/// A command that failed before is about to run.
+fn run(home: &Sandbox, now: &Transcript, id: &str) -> Value {
+    tool(home, now, id, "Bash", json!({"command": COMMAND}))
 }
 
 fn with_config<'a>(home: &Sandbox, text: &str, path: &'a mut String) -> [(&'a str, &'a str); 1] {
@@ -151,7 +157,7 @@ fn every_tool_that_names_the_file_asks_and_no_other_does() {
     ];
     for (name, input) in speaks {
         let said = ask(&home.copy(), "pre-tool-use", &tool(&home, &now, "toolu_a", name, input), &[]);
-        assert!(context(&said, "PreToolUse").contains("utf-8-sig"), "{name}: {said}");
+        assert!(said.contains("utf-8-sig"), "{name}: {said}");
     }
     let silent = [
         ("Read", json!({"file_path": home.project().join("harbor/export/pdf.py")})),
@@ -328,11 +334,12 @@ fn a_launch_that_never_started_is_forgotten_after_ten_minutes() {
 fn what_a_subagent_is_shown_and_what_its_parent_is_shown_are_apart() {
     let (home, now) = world();
     let inside = |id: &str, agent: &str| {
-        let mut event = read(&home, &now, id);
+        let mut event = run(&home, &now, id);
         (event["agent_id"], event["agent_type"]) = (agent.into(), "Explore".into());
         ask(&home, "pre-tool-use", &event, &[])
     };
-    let parent = ask(&home, "pre-tool-use", &read(&home, &now, "toolu_a"), &[]);
+    let run_by_parent = run(&home, &now, "toolu_a");
+    let parent = ask(&home, "pre-tool-use", &run_by_parent, &[]);
     assert!(!parent.is_empty());
     assert_eq!(inside("toolu_b", "a1"), parent, "its context does not hold it");
     assert_eq!(inside("toolu_c", "a1"), "", "told once there, too");
@@ -341,7 +348,7 @@ fn what_a_subagent_is_shown_and_what_its_parent_is_shown_are_apart() {
     let mut path = String::new();
     let length = context(&parent, "PreToolUse").chars().count();
     let config = with_config(&home, &format!("[recall]\nsession_chars = {}\n", length * 4 - 1), &mut path);
-    let mut event = read(&home, &now, "toolu_e");
+    let mut event = run(&home, &now, "toolu_e");
     event["agent_id"] = "a3".into();
     assert_eq!(ask(&home, "pre-tool-use", &event, &config), "", "no room is left");
 }

@@ -23,6 +23,7 @@ mod events;
 mod export;
 mod failures;
 mod faults;
+mod file_history;
 mod frozen;
 mod hook;
 mod note;

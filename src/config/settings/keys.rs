@@ -168,6 +168,20 @@ pub(super) const KEYS: &[Key] = &[
         default: || "quiet".into(),
     },
     Key {
+        name: "recall.read_gate",
+        kind: Kind::Bool,
+        project: false,
+        help: "a large file of which past sessions know something is not read whole at the first try, but told about; the second try always reads it",
+        default: || false.into(),
+    },
+    Key {
+        name: "recall.read_gate_bytes",
+        kind: Kind::Int { min: 4_000, max: 100_000_000 },
+        project: false,
+        help: "smaller files are always read",
+        default: || 40_000.into(),
+    },
+    Key {
         name: "retain.rules",
         kind: Kind::Retain,
         project: false,

@@ -131,7 +131,7 @@ pub(super) fn stripped(line: &str) -> &str {
 
 /// The lines of an answer that say something, joined, as many as fit: no headings, no rules, no tables, nothing that only leads to what follows. When there
 /// is nothing else, those.
-pub(super) fn gist(text: &str, chars: usize) -> String {
+pub(in crate::recall) fn gist(text: &str, chars: usize) -> String {
     let says = |line: &&str| {
         let bare = stripped(line);
         let heads = line.trim_start().starts_with(['#', '|', '<', '`']);

@@ -27,7 +27,7 @@ impl World {
     }
 
     fn ask(&self, key: &str, moment: Moment, session: &str) -> Option<String> {
-        inject(&Inject {
+        let said = inject(&Inject {
             home: &self.home,
             settings: &self.settings,
             secret: &self.secret,
@@ -38,6 +38,10 @@ impl World {
             agent: None,
             call: None,
             moment,
+        });
+        said.map(|said| match said {
+            Said::Context(text) => text,
+            Said::Deny(reason) => panic!("denied: {reason}"),
         })
     }
 
@@ -302,6 +306,8 @@ fn a_file_is_known_by_its_whole_path_or_by_that_inside_its_project() {
     let touch = |names: &[&str]| Moment::Touch {
         files: vec![names.iter().map(|name| (*name).to_owned()).collect()],
         command: None,
+        whole: None,
+        edits: false,
     };
     let cases: [(&[&str], bool); 5] = [
         (&["/srv/app/src/file0.rs"], true),

@@ -49,7 +49,7 @@ fn documents(sessions: &[Said]) -> Vec<Document> {
             time_ms: 1_750_000_000_000 + 1000 * i64::try_from(100 * s + 99).unwrap(),
             prose: first.into(),
             request: first.into(),
-            header: serde_json::json!({"request": first, "next_steps": ["write the docs"]}).to_string(),
+            header: serde_json::json!({"request": first, "next_steps": ["write the docs"], "learned": "the file matters"}).to_string(),
             files: vec![format!("/srv/app/src/file{s}.rs")],
             ..base.clone()
         };

@@ -4,6 +4,7 @@
 
 use super::runs::one_line;
 use super::sort;
+use crate::command;
 use crate::store::body::{Block, Fields, Ran, Tested, Todo};
 use crate::store::facts::action;
 
@@ -100,7 +101,7 @@ impl Builder {
                     _ => {}
                 },
                 Block::Use { name, t, file, cmd, .. } => {
-                    self.called(id, name, t, file.as_deref(), cmd.is_some())
+                    self.called(id, name, t, file.as_deref(), cmd.as_deref())
                 }
                 _ => {}
             }
@@ -157,8 +158,12 @@ impl Builder {
         }
     }
 
-    fn called(&mut self, id: &str, name: &str, input: &str, file: Option<&str>, is_command: bool) {
+    fn called(&mut self, id: &str, name: &str, input: &str, file: Option<&str>, run: Option<&str>) {
         self.called = true;
+        for path in run.map(command::paths).unwrap_or_default() {
+            let path = path.strip_prefix("./").unwrap_or(path);
+            add_file(&mut self.fields.files_named, path);
+        }
         match (file, action(name)) {
             (Some(path), Some("read")) => {
                 add_file(&mut self.fields.files_read, path);
@@ -170,7 +175,7 @@ impl Builder {
             }
             _ => {}
         }
-        if !is_command && matches!(name, "Grep" | "Glob" | "WebSearch" | "WebFetch" | "Agent" | "Task") {
+        if run.is_none() && matches!(name, "Grep" | "Glob" | "WebSearch" | "WebFetch" | "Agent" | "Task") {
             let wanted = ["pattern: ", "query: ", "url: ", "description: "];
             let line = input.lines().find(|l| wanted.iter().any(|w| l.starts_with(w)));
             self.looked.push((format!("{name} {}", one_line(line.unwrap_or_default(), 120)), id.to_owned()));

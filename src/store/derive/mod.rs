@@ -144,7 +144,29 @@ impl Write<'_> {
     /// whether it changed.
     fn put(&mut self, derived: &Derived, beside: &str) -> Result<bool, StoreError> {
         let json = serde_json::to_vec(&derived.fields).map_err(|e| not_ours(&e))?;
-        self.put_body(derived, json, derived.fields.text().len(), beside)
+        let changed = self.put_body(derived, json, derived.fields.text().len(), beside)?;
+        if changed && derived.kind == "outcome" {
+            self.names(derived)?;
+        }
+        Ok(changed)
+    }
+
+    /// Notes the files that the commands of a turn named: a timeline of a file has them.
+    fn names(&mut self, derived: &Derived) -> Result<(), StoreError> {
+        let n: i64 = self
+            .transaction
+            .prepare_cached("SELECT n FROM documents WHERE id = ?1")?
+            .query_row([Id::of(&derived.id)], |row| row.get(0))?;
+        self.transaction.prepare_cached("DELETE FROM touches WHERE document = ?1")?.execute([n])?;
+        for path in &derived.fields.files_named {
+            let path = self.path(path)?;
+            self.transaction
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO touches (document, path, action) VALUES (?1, ?2, 'run')",
+                )?
+                .execute([n, path])?;
+        }
+        Ok(())
     }
 
     /// The same for a body of another shape than six fields.
@@ -261,6 +283,9 @@ impl Write<'_> {
         self.added.documents -= 1;
         self.added.turns -= i64::from(kind == compact::OUTCOME);
         self.transaction.execute("DELETE FROM evidence WHERE document = ?1", [n])?;
+        let paths = self.numbers(&format!("SELECT path FROM touches WHERE document = {n}"))?;
+        self.transaction.execute("DELETE FROM touches WHERE document = ?1", [n])?;
+        self.drop_paths(&paths)?;
         self.transaction.execute("DELETE FROM document_sessions WHERE document = ?1", [n])?;
         self.transaction.execute("DELETE FROM documents WHERE n = ?1", [n])?;
         let seq = self.next_seq();

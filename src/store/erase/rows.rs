@@ -188,7 +188,7 @@ impl Write<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn drop_paths(&self, paths: &BTreeSet<i64>) -> Result<(), StoreError> {
+    pub(in crate::store) fn drop_paths(&self, paths: &BTreeSet<i64>) -> Result<(), StoreError> {
         let mut delete = self.transaction.prepare_cached(
             "DELETE FROM paths WHERE n = ?1 AND NOT EXISTS (SELECT 1 FROM touches WHERE path = ?1)",
         )?;

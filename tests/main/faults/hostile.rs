@@ -208,7 +208,9 @@ fn is_labelled(text: &str, what: &str) {
             continue;
         }
         let said = |word: &str| TEXTS.iter().enumerate().any(|(n, _)| line.contains(&mark(word, n)));
-        let field = ["request: ", "completed: ", "next steps: "].iter().any(|name| line.starts_with(name));
+        let field = ["request: ", "completed: ", "next steps: ", "earlier, "]
+            .iter()
+            .any(|name| line.starts_with(name));
         let head = line.starts_with('[')
             && line.split(' ').nth(1).is_some_and(|kind| ["session-summary", "outcome"].contains(&kind));
         if head {

@@ -70,6 +70,14 @@ impl Sandbox {
         sandbox
     }
 
+    /// A file of the project with so many bytes; its path.
+    pub fn project_file(&self, name: &str, bytes: usize) -> String {
+        let path = self.project().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "x".repeat(bytes)).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
     /// Writes the user's configuration file.
     pub fn configure(&self, text: &str) {
         std::fs::write(self.user().join("sinker-config.toml"), text).unwrap();
