@@ -6,7 +6,7 @@ use crate::transcript::Context;
 use crate::{clock, store};
 use std::collections::BTreeMap;
 
-/// Counts of lines by class (`said`, `silent`, `noise`, `unknown`, `odd`, `blank`) and kind.
+/// Counts of lines by class (`said`, `private`, `silent`, `noise`, `unknown`, `odd`, `blank`) and kind.
 #[derive(Debug, Default)]
 pub(super) struct Lines(BTreeMap<(&'static str, String), u64>);
 

@@ -156,6 +156,13 @@ fn is_question_to_us(blocks: &[Block]) -> bool {
     !blocks.is_empty() && blocks.iter().all(|block| matches!(block, Block::Use { name, .. } if ours(name)))
 }
 
+/// Is it a prompt that is wholly private? Then nothing of its turn is stored.
+pub(super) fn is_private(observation: &store::Observation) -> bool {
+    let private =
+        |block: &Block| matches!(block, Block::Text { t } if t.trim().starts_with("[redacted:private:"));
+    is_withheld(&observation.blocks) && observation.blocks.iter().any(private)
+}
+
 /// A prompt that is wholly private, or wholly our own context come back, begins no turn.
 fn is_withheld(blocks: &[Block]) -> bool {
     !blocks.is_empty()

@@ -89,8 +89,21 @@ pub(super) struct Row {
 pub(super) enum What {
     Said(Box<store::Observation>),
     Output(Box<store::Output>),
-    Boundary { id: String, at_ms: i64, at: u64, time: Option<String> },
-    Title { title: String, by_person: bool, place: (i64, u64) },
+    Boundary {
+        id: String,
+        at_ms: i64,
+        at: u64,
+        time: Option<String>,
+    },
+    /// A prompt that is wholly private, by the host's id.
+    Private {
+        prompt: String,
+    },
+    Title {
+        title: String,
+        by_person: bool,
+        place: (i64, u64),
+    },
 }
 
 /// How a task ended.

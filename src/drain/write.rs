@@ -70,6 +70,8 @@ struct Pending {
     odd: Vec<(String, Odd)>,
     observations: u64,
     new_project: bool,
+    /// Rows were taken away that nobody was to see.
+    erased: bool,
 }
 
 impl Writer {
@@ -112,7 +114,12 @@ impl Writer {
             let mut names = BTreeSet::new();
             let done = self.transaction(&mut store, first, &mut pending, &mut names, &mut lost);
             match done {
-                Ok(seq) => self.settle(seq, pending),
+                Ok(seq) => {
+                    if pending.erased {
+                        self.scrub(&mut store);
+                    }
+                    self.settle(seq, pending);
+                }
                 Err(error) => self.lose(&error, pending, names, &mut lost),
             }
         }
@@ -244,11 +251,17 @@ impl Writer {
             let said = Said { by: Claimant::Folder, ms: 0, directory: kept_in };
             self.assign(write, session, said, batch.given.as_ref(), pending)?;
         }
+        let mut private: BTreeMap<&str, u64> = BTreeMap::new();
         for row in batch.rows {
             let Some(session) = sessions.get(&row.session) else { continue };
             match row.what {
+                What::Private { prompt } => pending.erased |= write.private_prompt(*session, &prompt)?,
                 What::Said(mut observation) => {
                     observation.session = *session;
+                    if write.is_private(&observation)? {
+                        *private.entry(observation.speaker).or_default() += 1;
+                        continue;
+                    }
                     pending.rows += 1;
                     pending.observations += u64::from(write.observe(&observation)? == Change::New);
                 }
@@ -263,7 +276,11 @@ impl Writer {
             write.summary(leaf, title)?;
         }
         for (class, kind, lines) in batch.lines.iter() {
-            write.count_lines(file, class, kind, lines)?;
+            let left_out = if class == "said" { private.get(kind).copied().unwrap_or(0) } else { 0 };
+            write.count_lines(file, class, kind, lines.saturating_sub(left_out))?;
+        }
+        for (speaker, lines) in private {
+            write.count_lines(file, "private", speaker, lines)?;
         }
         for (at, kind, bytes, sha256) in &batch.silent {
             write.silent(file, *at, kind, *bytes, sha256)?;

@@ -23,7 +23,7 @@ pub struct FileAccount {
     pub stored: u64,
     /// Its lines: the sum over `by`.
     pub lines: u64,
-    /// Lines by class (`said`, `silent`, `boundary`, `title`, `noise`, `unknown`, `blank`, `odd`) and kind.
+    /// Lines by class (`said`, `private`, `silent`, `boundary`, `title`, `noise`, `unknown`, `blank`, `odd`) and kind.
     pub by: BTreeMap<String, Kinds>,
     /// What was counted beside the lines.
     pub beside: BTreeMap<String, Kinds>,

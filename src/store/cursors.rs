@@ -37,6 +37,8 @@ pub struct FileState {
     pub size: u64,
     /// How much of it is stored: the offset, or the end of a last line without a newline; or passed over.
     pub settled: u64,
+    /// The prompt before the offset is wholly private: nothing is stored up to the next one.
+    pub private: bool,
     /// It was passed over when it was looked at last: nothing of it is to be stored.
     pub passed: bool,
 }
@@ -63,12 +65,13 @@ pub(super) fn file_state(row: &Row<'_>) -> rusqlite::Result<FileState> {
         clock_ms: row.get(5)?,
         size: unsigned(6)?,
         settled: unsigned(7)?,
-        passed: row.get(8)?,
+        private: row.get(8)?,
+        passed: row.get(9)?,
     })
 }
 
 pub(super) const STATE_COLUMNS: &str =
-    "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled,
+    "offset, head_len, head_hash, tail_len, tail_hash, clock_ms, size, settled, private,
      EXISTS (SELECT 1 FROM line_counts c WHERE c.file = files.n AND c.class = 'passed')";
 
 /// The class that counts files of which nothing is to be stored, one each; their kind says why.
@@ -98,7 +101,7 @@ impl Write<'_> {
         self.transaction
             .prepare_cached(
                 "UPDATE files SET offset = ?2, head_len = ?3, head_hash = ?4, tail_len = ?5, tail_hash = ?6, clock_ms = ?7,
-                   size = ?8, settled = ?9, gone = 0 WHERE n = ?1",
+                   size = ?8, settled = ?9, private = ?10, gone = 0 WHERE n = ?1",
             )?
             .execute(params![
                 file,
@@ -110,6 +113,7 @@ impl Write<'_> {
                 state.clock_ms,
                 position(state.size),
                 position(state.settled),
+                state.private,
             ])?;
         Ok(())
     }

@@ -61,7 +61,7 @@ impl Reader {
         let sql = format!("SELECT {STATE_COLUMNS}, path FROM files WHERE gone = 0");
         let mut query = self.connection.prepare(&sql)?;
         let mut known = KnownFiles::default();
-        let rows = query.query_map([], |row| Ok((row.get::<_, String>(9)?, file_state(row)?)))?;
+        let rows = query.query_map([], |row| Ok((row.get::<_, String>(10)?, file_state(row)?)))?;
         for row in rows {
             let (name, state) = row?;
             if is_path(&name) {

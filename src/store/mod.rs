@@ -24,6 +24,7 @@ mod notes;
 mod outputs;
 mod packs;
 mod portable;
+mod private;
 mod profile;
 mod read;
 mod rescan;

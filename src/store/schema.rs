@@ -193,6 +193,9 @@ CREATE TABLE runs (
 CREATE INDEX runs_key ON runs (key, end, time_ms);
 -- Documents that rest on the rows of a key.
 CREATE TABLE keyed (kind TEXT NOT NULL, key INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (kind, key, id)) WITHOUT ROWID;
+-- A file is read within a turn whose prompt is wholly private. Of which prompts and subagents of a session nothing is stored, as hashes.
+ALTER TABLE files ADD COLUMN private INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE private (session INTEGER NOT NULL, what INTEGER NOT NULL, PRIMARY KEY (session, what)) WITHOUT ROWID;
 -- Turns and runs that were stored before.
 INSERT OR IGNORE INTO dirty (session, part, item)
   SELECT session, 'turn', CAST(document AS TEXT) FROM links WHERE is_prompt = 1 AND agent = 0

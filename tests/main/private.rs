@@ -398,3 +398,92 @@ fn a_path_outside_of_the_transcript_roots_is_set_aside_and_not_read() {
         assert_eq!(other.sinker(&["import", odd]).code, Some(2), "{odd}");
     }
 }
+
+/// A prompt that is wholly private skips its turn: answers, tool calls, subagents and a model's title; the next prompt is kept again.
+#[test]
+fn a_turn_whose_prompt_is_wholly_private_is_not_stored_in_any_order_or_split() {
+    let session = |sandbox: &Sandbox| {
+        let mut t = Transcript::new(sandbox, 1);
+        t.prompt("Where are the charts?").says("In the chart room.");
+        t.prompt(&format!("<private>Find the will of {CANARY}</private>"));
+        let begun = t.bytes().len();
+        t.says(&format!("The will of {CANARY} is in the safe."))
+            .calls("toolu_1", "Bash", json!({"command": format!("cat /safe/{CANARY}.txt")}))
+            .returns("toolu_1", &format!("I, {CANARY}, leave all to the cat."));
+        let title =
+            json!({"type": "ai-title", "aiTitle": format!("Will of {CANARY}"), "sessionId": t.session});
+        t.raw(&title.to_string());
+        t.prompt("Thanks for that, now plot a course to Brest.").says("The course to Brest is 210.");
+        (t, begun)
+    };
+    let check = |sandbox: &Sandbox, case: &str| {
+        assert_gone(sandbox, CANARY, case);
+        let rows = sandbox.dump();
+        for kept in ["In the chart room", "course to Brest is 210"] {
+            assert!(rows.contains(kept), "{case}: {kept}: {rows}");
+        }
+        assert!(!rows.contains("in the safe") && !rows.contains("leave all to the cat"), "{case}: {rows}");
+        assert_eq!(sandbox.json(&["status"])["store"]["turns"], 2, "{case}");
+        let shown = sandbox.sinker(&["search", "Brest", "--kind", "outcome", "--all", "--json"]);
+        assert!(shown.stdout.contains("course to Brest"), "{shown}");
+        sandbox.verify();
+        rows
+    };
+    // In one go; cut within the turn; a subagent's file before and after.
+    let whole = Sandbox::new();
+    let (mut t, _) = session(&whole);
+    t.flush();
+    whole.drain_once();
+    let rows = check(&whole, "whole");
+    let out = whole.sinker(&["inspect", "--view", "lines", "--json"]);
+    assert!(
+        out.stdout.contains("\"private\":{\"ai-title\":1,\"assistant\":2,\"tool\":1,\"user\":1}"),
+        "{out}"
+    );
+
+    let cut = Sandbox::new();
+    let (mut t, begun) = session(&cut);
+    t.flush_to(begun);
+    cut.drain_once();
+    t.flush_to(begun + 700);
+    cut.drain_once();
+    t.flush();
+    cut.drain_once();
+    let place = |sandbox: &Sandbox, rows: &str| rows.replace(sandbox.project().to_str().unwrap(), "/p");
+    assert_eq!(place(&cut, &check(&cut, "cut")).lines().count(), place(&whole, &rows).lines().count());
+
+    for late in [false, true] {
+        let sandbox = Sandbox::new();
+        let (mut t, _) = session(&sandbox);
+        let prompt = {
+            let text = String::from_utf8(t.bytes().to_vec()).unwrap();
+            let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            let private =
+                records.iter().find(|r| r["message"]["content"].to_string().contains("<private>")).unwrap();
+            private["promptId"].as_str().unwrap().to_owned()
+        };
+        let agent = t.agent_path("a0000000000000001");
+        std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
+        let record = |n: u64, kind: &str, text: &str, prompt: Option<&str>| {
+            json!({"type": kind, "uuid": format!("00000000-0000-4000-9000-{n:012}"), "timestamp": "2026-11-20T01:30:00.000Z", "isSidechain": true,
+                "agentId": "a0000000000000001", "sessionId": t.session, "promptId": prompt, "cwd": sandbox.project(),
+                "message": {"role": kind, "content": [{"type": "text", "text": text}]}})
+            .to_string()
+        };
+        let lines = [
+            record(1, "user", &format!("Open the safe of {CANARY}."), Some(&prompt)),
+            record(2, "assistant", &format!("It holds the will of {CANARY}."), None),
+        ];
+        if late {
+            std::fs::write(&agent, lines.join("\n") + "\n").unwrap();
+            sandbox.drain_once();
+            t.flush();
+        } else {
+            t.flush();
+            sandbox.drain_once();
+            std::fs::write(&agent, lines.join("\n") + "\n").unwrap();
+        }
+        sandbox.drain_once();
+        check(&sandbox, if late { "a subagent that was read before" } else { "a subagent" });
+    }
+}

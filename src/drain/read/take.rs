@@ -1,7 +1,7 @@
 //! What becomes of a line: it is counted, reported, or made a row.
 
 use super::{ODD_REPORTS, Row, Stretch, What};
-use crate::drain::clean::{Place, clean, clean_output};
+use crate::drain::clean::{Place, clean, clean_output, is_private};
 use crate::drain::outputs::{Moved, follow, moved};
 use crate::spool::Odd;
 use crate::transcript::{Context, INLINE, Line, Look, Namer, Parsed, RawLine, Reader, look, look_long};
@@ -94,6 +94,20 @@ impl Stretch<'_> {
                 let moved: Vec<_> = observation.blocks.iter().filter_map(moved).take(MAX_MOVED).collect();
                 let place = Place { file_mark: &self.file_mark, at, at_ms: self.state.clock_ms };
                 let observation = clean(*observation, place, self.redactor, &mut self.batch.report);
+                // What a person says begins a turn, or ends one of which nothing is stored.
+                if observation.speaker == "user" && observation.agent.is_empty() {
+                    self.state.private = is_private(&observation);
+                    if self.state.private
+                        && let Some(prompt) = &observation.prompt
+                    {
+                        let what = What::Private { prompt: prompt.clone() };
+                        self.batch.rows.push(Row { session: session.clone(), what });
+                    }
+                }
+                if self.state.private && self.own_name().is_none() {
+                    self.batch.lines.add("private", observation.speaker);
+                    return Ok(());
+                }
                 self.batch.lines.add("said", observation.speaker);
                 if let Held::Long(bytes, sha256) = held {
                     self.batch.silent.push((at, "long-line", *bytes, sha256.clone()));
@@ -132,6 +146,11 @@ impl Stretch<'_> {
             Parsed::Title(context, title, namer) => {
                 let session = self.meet(&context);
                 let by_person = namer == Namer::Person;
+                // A model's title repeats the turn it was made in.
+                if self.state.private && !by_person {
+                    self.batch.lines.add("private", "ai-title");
+                    return Ok(());
+                }
                 self.batch.lines.add("title", if by_person { "custom-title" } else { "ai-title" });
                 let title = self.redactor.clean(&title, &mut self.batch.report).into_owned();
                 let place = (self.state.clock_ms, at);

@@ -61,6 +61,14 @@ impl Writer {
         }
     }
 
+    /// Brings bytes off the disk that were taken away meanwhile.
+    pub(super) fn scrub(&mut self, store: &mut Store) {
+        if let Err(error) = store.scrub(&self.home) {
+            log::warn("drain", &[("error", &error)], "Freed pages of the store keep old bytes for now.");
+        }
+        drop(self.told.send((String::new(), Ok(Done { reply: Reply::default(), scrub: true }))));
+    }
+
     fn catch_up_with(&mut self, store: &mut Store) -> Result<u64, StoreError> {
         if let Some(repair) = &mut self.repair {
             if !repair.read_out(&self.home, store, &self.progress, &self.halt)? {

@@ -18,6 +18,9 @@ const INPUT_CHARS: usize = 80;
 /// Of what was printed, so much is looked through for what it says of itself, from the end. Units: bytes.
 const LOOK_BYTES: usize = 64 * 1024;
 
+/// How the read gate says what it denies.
+const GATE: &str = "Sinker: this file has ";
+
 /// How a run ended. The numbers are those of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum End {
@@ -131,7 +134,8 @@ impl Collector {
         (failed, exit, interrupted): (bool, Option<i64>, bool),
         (observation, record, time_ms): (i64, &str, i64),
     ) {
-        let Some(call) = self.open.remove(id) else { return };
+        // The read gate's own word is nobody's failure.
+        let Some(call) = self.open.remove(id).filter(|_| !text.contains(GATE)) else { return };
         let end = end(text, failed, interrupted);
         let shown = tail(text);
         let error = || match end {

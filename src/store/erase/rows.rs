@@ -24,7 +24,7 @@ impl Write<'_> {
     }
 
     /// Takes observations and notes away, from all sessions that hold them. Returns the sessions that hold nothing any more.
-    pub(super) fn erase_documents(&mut self, numbers: &[i64]) -> Result<Vec<i64>, StoreError> {
+    pub(in crate::store) fn erase_documents(&mut self, numbers: &[i64]) -> Result<Vec<i64>, StoreError> {
         self.transaction.execute_batch(
             "CREATE TEMP TABLE IF NOT EXISTS doomed (n INTEGER PRIMARY KEY); DELETE FROM temp.doomed;",
         )?;
@@ -97,9 +97,17 @@ impl Write<'_> {
             "l.session <> {session} AND l.document IN (SELECT document FROM links WHERE session = {session})"
         ))?;
         let shared = self.numbers(&format!("SELECT document FROM links WHERE session = {session}"))?;
-        for table in
-            ["links", "boundaries", "follows", "rewound", "web_calls", "results", "dirty", "profiles"]
-        {
+        for table in [
+            "links",
+            "boundaries",
+            "follows",
+            "rewound",
+            "web_calls",
+            "results",
+            "dirty",
+            "profiles",
+            "private",
+        ] {
             self.transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
         }
         self.leave_files(session)?;
