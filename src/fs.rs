@@ -426,6 +426,17 @@ pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
     Ok(Some(bytes))
 }
 
+/// Reads the beginning of a small or large file. Errors: as for [`read_small`], and that there is none.
+pub fn read_head(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
+    use std::io::Read as _;
+    let Some(file) = open_plain(path)? else {
+        return Err(io::Error::from(io::ErrorKind::NotFound)).at("read", path);
+    };
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).at("read", path)?;
+    Ok(bytes)
+}
+
 /// Publishes `bytes` as `to` unless that name exists already; then it stays as it is. Synced, mode 0600.
 ///
 /// Errors: any step but "exists"; `tmp` is removed in every case.

@@ -87,7 +87,7 @@ enum Command {
     Index(index::Args),
     /// Show or check the settings
     Config(config::Args),
-    /// List projects
+    /// List projects, or say that two are one
     Project(project::Args),
     /// Serve memory to the host as tools (MCP over stdin and stdout)
     Mcp(mcp::Args),

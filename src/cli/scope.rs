@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::exit::Failure;
-use crate::config::{self, Home, Project, Secret};
+use crate::config::{self, Home, Project, ProjectMap, Secret};
 use crate::store::{ProjectRow, Reader, StoreError};
 use std::path::Path;
 
@@ -35,7 +35,13 @@ pub(super) fn whole(home: &Home, wanted: Option<&str>) -> Result<Project, Failur
     let id = project(home, wanted)?;
     let known = Reader::open(home).ok().and_then(|s| s.projects().ok()).unwrap_or_default();
     if let Some(p) = known.into_iter().find(|p| p.id == id) {
-        return Ok(Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() });
+        return Ok(Project {
+            id: p.id,
+            name: p.name,
+            remote: p.remote,
+            root: p.directory.into(),
+            mark: None,
+        });
     }
     if let Some(here) = here {
         let secret = Secret::open(home).map_err(|e| Failure::new(e.to_string()))?;
@@ -45,12 +51,12 @@ pub(super) fn whole(home: &Home, wanted: Option<&str>) -> Result<Project, Failur
         }
     }
     let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
-    Ok(Project { name, remote: None, root: wanted.unwrap_or_default().into(), id })
+    Ok(Project { name, remote: None, root: wanted.unwrap_or_default().into(), mark: None, id })
 }
 
 fn of_directory(home: &Home, directory: &Path) -> Result<String, Failure> {
     let secret = Secret::open(home).map_err(|e| Failure::new(e.to_string()))?;
-    Ok(config::identify(directory, &secret).id)
+    Ok(ProjectMap::read(home).of(directory, &secret))
 }
 
 fn named(home: &Home, wanted: &str, known: &[ProjectRow]) -> Result<String, Failure> {

@@ -21,6 +21,9 @@ pub struct Project {
     pub remote: Option<String>,
     /// The directory that was asked about, walked up to the work tree's root where there is one.
     pub root: PathBuf,
+    /// Names the checkout, whatever its place and remote: a hash of how it began. `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 impl Project {
@@ -42,6 +45,43 @@ pub fn identify(directory: &Path, secret: &Secret) -> Project {
     let Some(tree) = real.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok()) else {
         return by_path(&real, &real, secret);
     };
+    let whole = of_tree(tree, secret);
+    match part(tree, &real) {
+        // A folder that the settings make a project of its own; in each worktree the same one.
+        Some(part) => {
+            let name = clean_name(part.rsplit('/').next().unwrap_or(&part));
+            let hash = id::hash(&[b"part", whole.id.as_bytes(), part.as_bytes()]);
+            // A part has no history of its own to be known by.
+            Project {
+                id: format!("{name}-{}", id::short(&hash, 10)),
+                name,
+                root: tree.join(&part),
+                mark: None,
+                remote: whole.remote.map(|remote| format!("{remote}/{part}")),
+            }
+        }
+        None => whole,
+    }
+}
+
+/// The folder of a work tree that is a project of its own by the settings, and holds a directory.
+fn part(tree: &Path, directory: &Path) -> Option<String> {
+    let inside = directory.strip_prefix(tree).ok()?;
+    let parts: Vec<&str> = inside.components().filter_map(|part| part.as_os_str().to_str()).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let splits = super::Settings::read(Some(tree)).split();
+    let fitting = splits.iter().filter_map(|split| {
+        let wanted: Vec<&str> = split.split('/').filter(|part| !part.is_empty()).collect();
+        let fits = wanted.len() <= parts.len() && wanted.iter().zip(&parts).all(|(w, p)| *w == "*" || w == p);
+        fits.then(|| parts.iter().take(wanted.len()).copied().collect::<Vec<_>>().join("/"))
+    });
+    // The innermost.
+    fitting.max_by_key(String::len)
+}
+
+fn of_tree(tree: &Path, secret: &Secret) -> Project {
     let git = git_directory(&tree.join(".git"));
     let common = common_directory(&git);
     match remote(&common.join("config")) {
@@ -54,12 +94,14 @@ pub fn identify(directory: &Path, secret: &Secret) -> Project {
                 name,
                 remote: Some(remote),
                 root: tree.to_path_buf(),
+                mark: mark(&common),
             }
         }
         None => {
             let holder = if common.ends_with(".git") { common.parent().unwrap_or(&common) } else { &common };
             let mut project = by_path(&common, holder, secret);
             project.root = tree.to_path_buf();
+            project.mark = mark(&common);
             project
         }
     }
@@ -70,7 +112,22 @@ fn by_path(hashed: &Path, named: &Path, secret: &Secret) -> Project {
     let folder = named.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let name = clean_name(&folder);
     let hash = id::keyed(&secret.key("project"), &[hashed.as_os_str().as_bytes()]);
-    Project { id: format!("{name}-{}", id::short(&hash, 10)), name, remote: None, root: named.to_path_buf() }
+    Project {
+        id: format!("{name}-{}", id::short(&hash, 10)),
+        name,
+        remote: None,
+        root: named.to_path_buf(),
+        mark: None,
+    }
+}
+
+/// A hash of the first line of a repository's log: its first commit or clone, with the second it was made in. A renamed remote and a move leave it.
+fn mark(common: &Path) -> Option<String> {
+    // The whole log may be long; its beginning is enough.
+    let bytes = fs::read_head(&common.join("logs/HEAD"), 4096).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let (line, _) = text.split_once('\n')?;
+    Some(id::short(&id::hash(&[b"checkout", line.as_bytes()]), 16).to_owned())
 }
 
 /// Lower-cased, other characters `-`, cut at 40; never empty.
@@ -156,6 +213,11 @@ fn without_credentials(url: &str) -> Option<String> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectMap(BTreeMap<String, String>);
 
+/// An alias stands in the place of a directory; no directory is named so.
+fn alias(id: &str) -> String {
+    format!("@{id}")
+}
+
 const MAP_HEAD: &str = "sinker-projects 1";
 
 impl ProjectMap {
@@ -173,6 +235,13 @@ impl ProjectMap {
         Self(pairs.map(|(id, dir)| (dir.to_owned(), id.to_owned())).collect())
     }
 
+    /// The same with aliases: what is identified so, and the project that it is.
+    #[must_use]
+    pub fn with_aliases(mut self, aliases: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.0.extend(aliases.into_iter().map(|(old, new)| (alias(&old), new)));
+        self
+    }
+
     /// Makes it of (directory, id) pairs.
     pub fn from_pairs(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
         let plain = |text: &String| !text.contains(['\n', '\t']);
@@ -186,6 +255,15 @@ impl ProjectMap {
             text.push_str(&format!("{id}\t{dir}\n"));
         }
         fs::replace(&home.projects(), text.as_bytes(), fs::Sync::No)
+    }
+
+    /// The project of a directory: as it was published, else by looking at it, through the aliases.
+    pub fn of(&self, directory: &Path, secret: &Secret) -> String {
+        if let Some(id) = self.get(directory) {
+            return id.to_owned();
+        }
+        let id = identify(directory, secret).id;
+        self.0.get(&alias(&id)).cloned().unwrap_or(id)
     }
 
     /// Looks a directory up.

@@ -271,9 +271,17 @@ impl Settings {
             _ => Tools::Quiet,
         }
     }
+    /// `recall.all_hosts`.
+    pub fn all_hosts(&self) -> bool {
+        self.flag("recall.all_hosts")
+    }
     /// `recall.read_gate`: the size from which on it is shut, bytes; `None` when it is open.
     pub fn read_gate(&self) -> Option<u64> {
         self.flag("recall.read_gate").then(|| self.int("recall.read_gate_bytes") as u64)
+    }
+    /// `project.split`.
+    pub fn split(&self) -> Vec<String> {
+        self.words("project.split")
     }
     /// `retain.rules`.
     pub fn retain(&self) -> Vec<RetainRule> {
@@ -350,6 +358,15 @@ fn misfit(kind: Kind, value: &toml::Value) -> Option<String> {
             (!good).then(|| format!("each entry must be one of {}", words.join(", ")))
         }
         (Kind::Words(_), _) => Some("it must be a list of words".to_owned()),
+        (Kind::Folders, toml::Value::Array(all)) => {
+            let plain = |p: &str| {
+                let mut parts = Path::new(p).components();
+                !p.is_empty() && parts.all(|part| matches!(part, std::path::Component::Normal(_)))
+            };
+            let good = all.iter().all(|p| p.as_str().is_some_and(plain));
+            (!good).then(|| "each entry must be a folder below the root, such as `packages/*`".to_owned())
+        }
+        (Kind::Folders, _) => Some("it must be a list of folders".to_owned()),
         (Kind::Choice(words), value) => {
             let good = value.as_str().is_some_and(|word| words.contains(&word));
             (!good).then(|| format!("it must be one of {}", words.join(", ")))

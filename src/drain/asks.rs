@@ -7,9 +7,9 @@ use super::publish::{Pace, Publisher};
 use super::rounds::refuse_newer;
 use super::run::start;
 use super::{DrainError, Lock, Reply, figures, prepare};
-use crate::config::{Home, RetainRule, Secret};
+use crate::config::{Home, Project, RetainRule, Secret};
 use crate::redact::{Redactor, Report};
-use crate::store::{Noted, Reader, Store, StoreError};
+use crate::store::{Linked, Noted, Reader, Store, StoreError};
 use crate::{clock, fs, id, index, store};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -31,6 +31,8 @@ pub(super) enum Ask {
     Note(store::Note),
     /// Take an export in.
     Load(Load),
+    /// Make a project an alias of another, or take that back.
+    Link(Link),
 }
 
 /// The rules in force when it was asked.
@@ -44,6 +46,13 @@ pub(super) struct Limits {
 pub(super) struct Pins {
     ids: Vec<String>,
     pinned: bool,
+}
+
+/// A project, and the one that it is; none: that is taken back.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Link {
+    old: Project,
+    new: Option<Project>,
 }
 
 /// An export that is to be taken in.
@@ -72,6 +81,7 @@ impl Ask {
             "retain" => read(what).map(Ask::Retain),
             "pin" => read(what).map(Ask::Pin),
             "load" => read(what).map(Ask::Load),
+            "link" => read(what).map(Ask::Link),
             "note" => read(what).and_then(sound).map(Ask::Note),
             _ => return None,
         })
@@ -127,6 +137,23 @@ impl Ask {
             }
             Ask::Load(load) => {
                 let reply = super::load::load(home, store, redactor, &load.path, &mut terms)?;
+                Ok(Done { reply, scrub: false })
+            }
+            Ask::Link(Link { old, new }) => {
+                let mut write = store.begin()?;
+                let done = match new {
+                    Some(new) => write.link_project(&old.id, new)?,
+                    None => write.unlink_project(old)?,
+                };
+                write.derive(&mut terms)?;
+                write.commit()?;
+                super::write::publish_projects(home);
+                let reply = match done {
+                    Linked::Moved(sessions) => Reply { files: sessions, ..Reply::default() },
+                    Linked::Nothing => {
+                        Reply { error: Some("there is nothing to be changed".to_owned()), ..Reply::default() }
+                    }
+                };
                 Ok(Done { reply, scrub: false })
             }
             Ask::Note(note) => {

@@ -246,8 +246,10 @@ impl Drainer {
             let known = self.store.projects()?.into_iter().find(|p| p.id == *id);
             let name = id.rsplit_once('-').map_or(id.as_str(), |(name, _)| name).to_owned();
             let project = match known {
-                Some(p) => Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() },
-                None => Project { id: id.clone(), name, remote: None, root: PathBuf::new() },
+                Some(p) => {
+                    Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into(), mark: None }
+                }
+                None => Project { id: id.clone(), name, remote: None, root: PathBuf::new(), mark: None },
             };
             self.given.extend(files.iter().map(|path| (path.clone(), project.clone())));
         }

@@ -105,6 +105,7 @@ pub fn note(home: &Home, draft: &Draft, mut patience: Patience<'_>) -> Result<Sa
         name: say(&project.name),
         remote: project.remote.as_deref().map(&mut say),
         root: say(&project.root.to_string_lossy()).into(),
+        mark: project.mark.clone(),
     };
     let now = clock::now().0;
     let (id, at_ms, project) = match &draft.edits {

@@ -52,6 +52,7 @@ pub fn task(home: &Home, task: &Task, mut patience: Patience<'_>) -> Result<Save
         name: say(&project.name),
         remote: project.remote.as_deref().map(&mut say),
         root: say(&project.root.to_string_lossy()).into(),
+        mark: project.mark.clone(),
     };
     let now = clock::now().0;
     let note = Note {

@@ -1,6 +1,7 @@
 //! The writer stage: parcels into transactions. An entry is unlinked when what it stands for is committed; the index follows from the store.
 
 mod between;
+mod project;
 
 use super::asks::{Ask, Done};
 use super::machine::Event;
@@ -8,12 +9,13 @@ use super::progress::Progress;
 use super::read::{Batch, End, Parcel, Task, What};
 use super::repair::Repair;
 use super::unwritten;
-use crate::config::{self, Home, ProjectMap, Secret};
+use crate::config::{self, Home, Secret};
 use crate::redact::{Redactor, Report};
 use crate::spool::{self, Entry, Odd};
-use crate::store::{Change, Claim, Claimant, Dated, SessionFacts, Store, StoreError, Write};
+use crate::store::{Change, Claimant, Dated, SessionFacts, Store, StoreError, Write};
 use crate::{clock, fs, id, index, log, step};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
+pub(super) use project::publish_projects;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -378,38 +380,6 @@ impl Writer {
         Ok(())
     }
 
-    fn assign(
-        &mut self,
-        write: &mut Write<'_>,
-        session: i64,
-        said: Said<'_>,
-        given: Option<&config::Project>,
-        pending: &mut Pending,
-    ) -> Result<(), StoreError> {
-        let Said { by, ms, directory } = said;
-        let say = |text: &str| self.redactor.clean(text, &mut Report::default()).into_owned();
-        let shown = directory.to_string_lossy();
-        let plain = say(&shown);
-        let by = if given.is_some() { Claimant::Person } else { by };
-        let claim = Claim { by, ms, directory: &plain };
-        if !write.claims(session, claim)? {
-            return Ok(());
-        }
-        pending.new_project = true;
-        if let Some(given) = given {
-            return write.assign_project(session, claim, None, given);
-        }
-        let secret = &self.secret;
-        let known = self.projects.entry(directory.to_path_buf());
-        let mut project = known.or_insert_with(|| config::identify(directory, secret)).clone();
-        project.root = say(&project.root.to_string_lossy()).into();
-        project.remote = project.remote.map(|remote| say(&remote));
-        project.name = say(&project.name);
-        // A directory whose name is a secret is not published: hooks in it look for themselves.
-        let place = (plain == shown).then_some(plain.as_str());
-        write.assign_project(session, claim, place, &project)
-    }
-
     /// The transaction holds: entries go, the index is told, the machine hears of it.
     fn settle(&mut self, seq: u64, pending: Pending) {
         pending.odd.iter().for_each(|_| self.progress.odd(1));
@@ -497,20 +467,5 @@ impl Writer {
         let event = Event::Finished { now_ms, path: task.job.path, stored };
         // Closed: the process ends.
         drop(self.finished.send(event));
-    }
-}
-
-/// Writes the map of directories that hooks look into.
-pub(super) fn publish_projects(home: &Home) {
-    let written = crate::store::Reader::open(home)
-        .and_then(|reader| reader.directories())
-        .map_err(|e| e.to_string())
-        .and_then(|pairs| ProjectMap::from_pairs(pairs).write(home).map_err(|e| e.to_string()));
-    if let Err(error) = written {
-        log::warn(
-            "drain",
-            &[("error", &error)],
-            "The map of projects could not be published; hooks look for themselves.",
-        );
     }
 }

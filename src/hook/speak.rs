@@ -3,7 +3,7 @@
 use super::args::{self, Args};
 use super::wire::Payload;
 use super::{Event, SettingsOf, tool, watchdog};
-use crate::config::{self, Capture, Home, Passed, ProjectMap, Secret, Settings, Tools};
+use crate::config::{Capture, Home, Passed, ProjectMap, Secret, Settings, Tools};
 use crate::recall::{self, Inject, Moment, Said};
 use crate::{id, log};
 use std::io::Write;
@@ -134,8 +134,7 @@ fn directory(args: &Args, payload: &Payload) -> Option<PathBuf> {
 
 /// The id of the directory's project, from the published map, else by walking up once.
 fn project(home: &Home, directory: &Path, secret: &Secret) -> String {
-    let map = ProjectMap::read(home);
-    map.get(directory).map_or_else(|| config::identify(directory, secret).id, str::to_owned)
+    ProjectMap::read(home).of(directory, secret)
 }
 
 /// Names one delivery: the same event delivered again has the same key, and gets the same bytes (D15).

@@ -15,6 +15,9 @@ use tantivy::{
     Directory as _, DocAddress, DocSet as _, Index, ReloadPolicy, Searcher, TERMINATED, TantivyDocument,
 };
 
+/// The host of notes and items of work.
+const OWN_HOST: &str = "sinker";
+
 /// How often a reader opens again when the clean-up took a file from under it.
 const ATTEMPTS: u32 = 3;
 
@@ -41,6 +44,8 @@ pub struct Reader {
     ledger: u64,
     /// The times of each segment's documents, opened when one is asked for: to open them costs more than to read one.
     times: Vec<OnceLock<Column<i64>>>,
+    /// Hosts whose documents do not answer.
+    hidden: Vec<String>,
 }
 
 impl Reader {
@@ -93,7 +98,27 @@ impl Reader {
             segment.inverted_index(fields.key).at("open", &path)?;
         }
         let times = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
-        Ok(Some(Self { searcher, fields, path, seq, ledger, times }))
+        Ok(Some(Self { searcher, fields, path, seq, ledger, times, hidden: Vec::new() }))
+    }
+
+    /// Hides what other hosts than this one wrote; what was written down here answers everywhere. Errors: damage on disk.
+    pub fn of_host(mut self, host: &str) -> Result<Self, IndexError> {
+        for segment in self.searcher.segment_readers() {
+            let inverted = segment.inverted_index(self.fields.host).at("open", &self.path)?;
+            let mut terms = inverted.terms().stream().at("read", &self.path)?;
+            while terms.advance() {
+                let other = String::from_utf8_lossy(terms.key()).into_owned();
+                if other != host && other != OWN_HOST && !self.hidden.contains(&other) {
+                    self.hidden.push(other);
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Hosts whose documents do not answer: mostly none.
+    pub fn hidden(&self) -> &[String] {
+        &self.hidden
     }
 
     /// Tantivy's view of it.

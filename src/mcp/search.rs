@@ -100,15 +100,20 @@ pub(super) fn whole_project(memory: &Memory, scope: &Scope, secret: &Secret) -> 
     let id = project(memory, scope, secret)?.unwrap_or_default();
     let known = store(memory).and_then(|store| Ok(store.projects()?)).unwrap_or_default();
     if let Some(p) = known.into_iter().find(|p| p.id == id) {
-        return Ok(Project { id: p.id, name: p.name, remote: p.remote, root: p.directory.into() });
+        return Ok(Project {
+            id: p.id,
+            name: p.name,
+            remote: p.remote,
+            root: p.directory.into(),
+            mark: None,
+        });
     }
     let directory = memory.directory.join(scope.project.as_deref().unwrap_or_default());
     Ok(Project { id, ..config::identify(&directory, secret) })
 }
 
 fn of_directory(memory: &Memory, directory: &Path, secret: &Secret) -> String {
-    let map = ProjectMap::read(&memory.home);
-    map.get(directory).map_or_else(|| config::identify(directory, secret).id, str::to_owned)
+    ProjectMap::read(&memory.home).of(directory, secret)
 }
 
 /// A session by its id or a beginning of it; as it was given where it is not known.

@@ -180,6 +180,7 @@ pub(super) fn records(
         if let Some(since) = ask.since_ms {
             docs = docs.since(segment, since)?;
         }
+        docs = docs.visible(segment, reader)?;
         if let Docs::Only(docs) = docs
             && !docs.is_empty()
         {

@@ -45,6 +45,7 @@ impl Whose<'_> {
         if let Some(own) = self.but {
             docs = docs.drop(segment, reader.fields().session, own)?;
         }
+        docs = docs.visible(segment, reader)?;
         Ok(match docs {
             Docs::Only(docs) => docs,
             Docs::All => Vec::new(),

@@ -194,6 +194,7 @@ fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<Said>, RecallError
         return Ok(None);
     }
     let Some(reader) = Reader::open(ask.home)? else { return Ok(None) };
+    let reader = if ask.settings.all_hosts() { reader } else { reader.of_host(HOST)? };
     deadline.check()?;
     if let Moment::Touch { files, edits: true, .. } = &ask.moment {
         gate::note_edit(ask, files);
@@ -205,6 +206,9 @@ fn answer(ask: &Inject, deadline: &Deadline) -> Result<Option<Said>, RecallError
     deadline.check()?;
     Ok(say(ask, &mut shown, &blocks).map(Said::Context))
 }
+
+/// The host that asks: it is told what its own sessions said.
+const HOST: &str = "claude";
 
 /// A call names much that is said often: what is told of it has to cover so much more of it than of a prompt.
 const AT_TOOLS: f64 = 1.8;

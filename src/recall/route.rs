@@ -100,7 +100,7 @@ fn candidates(
     if let Some(current) = &ask.exclude_session {
         docs = docs.drop(segment, f.session, current)?;
     }
-    let Docs::Only(docs) = docs else { return Ok(Vec::new()) };
+    let Docs::Only(docs) = docs.visible(segment, reader)? else { return Ok(Vec::new()) };
     holding.retain(|(doc, _)| docs.binary_search(doc).is_ok());
     Ok(holding)
 }

@@ -1,6 +1,7 @@
 //! Which documents of each segment may answer: filters, as sorted lists of document numbers.
 
 use super::ask::RecallError;
+use crate::index::Reader;
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
@@ -84,6 +85,15 @@ impl Docs {
             Docs::Only(docs) => docs,
         };
         Ok(Docs::Only(docs.into_iter().filter(|d| dropped.binary_search(d).is_err()).collect()))
+    }
+
+    /// Drops what hidden hosts wrote.
+    pub(super) fn visible(self, segment: &SegmentReader, reader: &Reader) -> Result<Self, RecallError> {
+        let mut docs = self;
+        for host in reader.hidden() {
+            docs = docs.drop(segment, reader.fields().host, host)?;
+        }
+        Ok(docs)
     }
 
     /// Keeps those not older than `since_ms`; a document without a time goes.

@@ -5,6 +5,7 @@
 //! [`Store::begin`] opens a transaction; rows, cursor and the fact that an entry is done become true together, or not at all.
 
 mod accounts;
+mod aliases;
 mod body;
 mod branches;
 mod compact;
@@ -39,6 +40,7 @@ mod titles;
 mod transcripts;
 
 pub use accounts::{FileAccount, Kinds};
+pub use aliases::Linked;
 pub use body::{Block, Fields, TEXT_CAP_BYTES, cap_text};
 pub use cursors::{Behind, FileRow, FileState};
 pub use damage::{Check, Look, check, is_unclean, look, refuse_newer, set_aside};

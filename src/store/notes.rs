@@ -258,11 +258,11 @@ impl Reader {
     /// Ids of the notes of some projects. Errors: [`StoreError`].
     pub fn notes_of(&self, projects: &[String]) -> Result<Vec<String>, StoreError> {
         let mut query = self.connection.prepare(
-            "SELECT d.id FROM sessions s JOIN documents d ON d.session = s.n AND d.kind = 6 WHERE s.id = ?1 ORDER BY d.id",
+            "SELECT d.id FROM sessions s JOIN documents d ON d.session = s.n AND d.kind = 6 WHERE s.host = ?2 AND s.project = ?1 ORDER BY d.id",
         )?;
         let mut all = Vec::new();
         for project in projects {
-            let rows = query.query_map([format!("{ROOM}{project}")], |row| row.get::<_, Id>(0))?;
+            let rows = query.query_map([project.as_str(), OURS], |row| row.get::<_, Id>(0))?;
             for id in rows {
                 all.push(id?.text());
             }

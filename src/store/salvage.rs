@@ -451,6 +451,7 @@ pub(super) fn old_session(row: &Row<'_>) -> rusqlite::Result<OldSession> {
                 name: row.get(18)?,
                 remote: row.get(19)?,
                 root: PathBuf::from(row.get::<_, String>(20)?),
+                mark: None,
             }),
             None => None,
         },

@@ -195,6 +195,10 @@ CREATE INDEX runs_key ON runs (key, end, time_ms);
 CREATE TABLE keyed (kind TEXT NOT NULL, key INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (kind, key, id)) WITHOUT ROWID;
 -- A file is read within a turn whose prompt is wholly private. Of which prompts and subagents of a session nothing is stored, as hashes.
 ALTER TABLE files ADD COLUMN private INTEGER NOT NULL DEFAULT 0;
+-- Projects that are another one: what a session is identified as stays beside what it belongs to. `mark` names the checkout of a directory.
+CREATE TABLE aliases (old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID;
+ALTER TABLE sessions ADD COLUMN own_project TEXT NOT NULL DEFAULT '';
+ALTER TABLE directories ADD COLUMN mark TEXT NOT NULL DEFAULT '';
 CREATE TABLE private (session INTEGER NOT NULL, what INTEGER NOT NULL, PRIMARY KEY (session, what)) WITHOUT ROWID;
 -- Turns and runs that were stored before.
 INSERT OR IGNORE INTO dirty (session, part, item)

@@ -184,28 +184,40 @@ impl Write<'_> {
         directory: Option<&str>,
         project: &Project,
     ) -> Result<(), StoreError> {
+        let identified = project.id.as_str();
+        let project = &self.real_project(project)?;
         self.transaction.execute(
             "INSERT INTO projects (id, name, remote, directory) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
             params![project.id, project.name, project.remote, project.root.to_string_lossy()],
         )?;
         if let Some(directory) = directory {
             self.transaction.execute(
-                "INSERT INTO directories (directory, project) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET project = excluded.project",
-                params![directory, project.id],
+                "INSERT INTO directories (directory, project, mark) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET project = excluded.project, mark = excluded.mark",
+                params![directory, project.id, project.mark.as_deref().unwrap_or_default()],
             )?;
         }
+        self.transaction.execute(
+            "UPDATE sessions SET claim = ?2, claim_ms = ?3, claim_directory = ?4, own_project = ?5 WHERE n = ?1",
+            params![session, claim.by as i64, claim.ms, claim.directory, identified],
+        )?;
+        self.move_session(session, &project.id)
+    }
+
+    /// Gives a session another project; what it owns is indexed again.
+    pub(super) fn move_session(&mut self, session: i64, project: &str) -> Result<(), StoreError> {
         let was: String =
             self.transaction
                 .query_row("SELECT project FROM sessions WHERE n = ?1", [session], |row| row.get(0))?;
-        self.transaction.execute(
-            "UPDATE sessions SET project = ?2, claim = ?3, claim_ms = ?4, claim_directory = ?5 WHERE n = ?1",
-            params![session, project.id, claim.by as i64, claim.ms, claim.directory],
-        )?;
-        if was != project.id {
-            self.reclaim(session)?;
-            self.refail(session)?;
+        if was == project {
+            return Ok(());
         }
-        if was.is_empty() || was == project.id {
+        // What rests on its runs is behind under the old project as under the new one.
+        self.transaction
+            .execute("UPDATE sessions SET project = ?2 WHERE n = ?1", params![session, project])?;
+        self.reclaim(session)?;
+        self.refail(session)?;
+        if was.is_empty() {
             return Ok(());
         }
         self.transaction.execute(
@@ -214,7 +226,8 @@ impl Write<'_> {
         )?;
         let mut query = self.transaction.prepare_cached(
             "SELECT d.n FROM links l JOIN documents d ON d.n = l.document WHERE l.session = ?1 AND d.session = ?1
-             UNION SELECT d.n FROM document_sessions l JOIN documents d ON d.n = l.document WHERE l.session = ?1 AND d.session = ?1",
+             UNION SELECT d.n FROM document_sessions l JOIN documents d ON d.n = l.document WHERE l.session = ?1 AND d.session = ?1
+             UNION SELECT n FROM documents WHERE session = ?1 AND kind = 6",
         )?;
         let owned: Vec<i64> = query.query_map([session], |row| row.get(0))?.collect::<Result<_, _>>()?;
         drop(query);

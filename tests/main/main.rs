@@ -33,6 +33,7 @@ mod install;
 mod order;
 mod permissions;
 mod private;
+mod projects;
 mod rewind;
 mod shapes;
 mod service;

@@ -105,7 +105,7 @@ fn of_the_first_format(sandbox: &Sandbox, paths: &[&Path]) {
     open().execute_batch(blind).unwrap();
     sandbox.import(paths);
     open()
-        .execute_batch("DROP TRIGGER blind; DROP TABLE follows; DROP TABLE rewound; DROP TABLE pinned; DROP TABLE claims; DROP TABLE claim_terms; DROP TABLE claim_relations; DROP TABLE runs; DROP TABLE keyed; DROP TABLE private; ALTER TABLE files DROP COLUMN private; DELETE FROM dirty; DROP INDEX documents_notes; DELETE FROM meta WHERE key IN ('ledger', 'rules', 'retained'); PRAGMA user_version = 1;")
+        .execute_batch("DROP TRIGGER blind; DROP TABLE follows; DROP TABLE rewound; DROP TABLE pinned; DROP TABLE claims; DROP TABLE claim_terms; DROP TABLE claim_relations; DROP TABLE runs; DROP TABLE keyed; DROP TABLE private; ALTER TABLE files DROP COLUMN private; DROP TABLE aliases; ALTER TABLE sessions DROP COLUMN own_project; ALTER TABLE directories DROP COLUMN mark; DELETE FROM dirty; DROP INDEX documents_notes; DELETE FROM meta WHERE key IN ('ledger', 'rules', 'retained'); PRAGMA user_version = 1;")
         .unwrap();
     let marked = "SELECT count(*) FROM documents WHERE status IS NOT NULL";
     assert_eq!(open().query_row(marked, [], |row| row.get::<_, i64>(0)).unwrap(), 0);

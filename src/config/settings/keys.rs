@@ -25,6 +25,8 @@ pub(super) enum Kind {
     /// A list of some of these.
     Words(&'static [&'static str]),
     Retain,
+    /// A list of relative folders.
+    Folders,
 }
 
 /// What a layer's list does to those below it. A project's may only keep more out.
@@ -89,6 +91,13 @@ pub(super) const KEYS: &[Key] = &[
         project: true,
         help: "files whose content is never stored, added to the built-in list; ! takes one back",
         default: || toml::Value::Array(NEVER.iter().map(|p| toml::Value::from(*p)).collect()),
+    },
+    Key {
+        name: "project.split",
+        kind: Kind::Folders,
+        project: true,
+        help: "folders of a repository that are projects of their own: paths from its root, * for any one folder",
+        default: || toml::Value::Array(Vec::new()),
     },
     Key {
         name: "recall.enabled",
@@ -166,6 +175,13 @@ pub(super) const KEYS: &[Key] = &[
         project: true,
         help: "events of tools: quiet (a file with history, a command that failed before, a failure, a subagent), all, off",
         default: || "quiet".into(),
+    },
+    Key {
+        name: "recall.all_hosts",
+        kind: Kind::Bool,
+        project: true,
+        help: "hand out what sessions of other hosts than Claude Code said, too",
+        default: || false.into(),
     },
     Key {
         name: "recall.read_gate",

@@ -73,6 +73,7 @@ pub(super) fn within(
             docs.keep(segment, f.project, project)?.drop(segment, f.session, session)?
         }
     };
+    let docs = docs.visible(segment, reader)?;
     Ok(match docs {
         Docs::Only(docs) => docs,
         Docs::All => Vec::new(),
