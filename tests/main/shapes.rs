@@ -150,3 +150,86 @@ fn f16_capture_never_speaks() {
         out.assert_silent(&name);
     }
 }
+
+/// What every sample is answered with, word for word: a change of it is a change that somebody has to want. `SINKER_WRITE_REPLIES=1` writes it anew.
+const REPLIES: &str = "spool-fixtures/replies.json";
+
+/// Without what depends on where the test runs.
+fn plain(sandbox: &Sandbox, reply: &str) -> Value {
+    let [place, own] =
+        [sandbox.project(), sandbox.root().to_path_buf()].map(|p| p.to_str().unwrap().to_owned());
+    let mut text = reply.replace(&place, "/project").replace(&own, "/sandbox");
+    let fence = "sinker-memory-";
+    let ends: Vec<usize> = text.match_indices(fence).map(|(at, _)| at + fence.len()).collect();
+    for at in ends.into_iter().rev() {
+        let digits = text[at..].find(|c: char| !c.is_ascii_hexdigit()).unwrap();
+        text.replace_range(at..at + digits, "0");
+    }
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+#[test]
+fn every_reply_is_the_one_that_was_written_down() {
+    let start = Sandbox::unhurried("");
+    let csv = start.project_file("harbor/export/csv.py", 2_000);
+    let mut past = Transcript::new(&start, 1);
+    past.prompt("Which encoding does the CSV export of berths need for Excel?")
+        .calls("t1", "Edit", json!({"file_path": csv, "old_string": "a", "new_string": "b"}))
+        .returns("t1", "done")
+        .calls("t2", "Bash", json!({"command": "pytest -q tests/test_export.py"}))
+        .fails("t2", "Exit code 1\nE   UnicodeDecodeError: invalid start byte in berths.csv")
+        .calls("t3", "TodoWrite", json!({"todos": [{"content": "Ask the harbor office for a sample", "status": "pending", "activeForm": "x"}]}))
+        .returns("t3", "ok")
+        .says("The CSV export of berths needs utf-8-sig for Excel.\n\n## Next steps\n- Fix the failing export test")
+        .flush();
+    start.drain_once();
+    start.sinker_with(&["work", "add", "Write to the pilots"], b"", &[("SINKER_NOW", "2026-11-21T08:00:00Z")]);
+    let now = Transcript::new(&start, 9);
+    let mut replies = serde_json::Map::new();
+    for Fixture { name, event, mut payload } in fixtures() {
+        let home = start.copy();
+        aim(&mut payload, &home, &now);
+        match name.as_str() {
+            "UserPromptSubmit" => {
+                payload["prompt"] = "Which encoding does the CSV export of berths need?".into()
+            }
+            "UserPromptExpansion.command" => {
+                payload["command_args"] = "encoding of the CSV export of berths".into()
+            }
+            "PreToolUse.Read" | "PreToolUse.Edit" => payload["tool_input"]["file_path"] = csv.clone().into(),
+            "PreToolUse.Bash" => {
+                payload["tool_input"]["command"] = "pytest -q tests/test_export.py 2>&1 | tail -3".into()
+            }
+            "PreToolUse.Agent" => {
+                payload["tool_input"]["prompt"] = "Look up the encoding of the CSV export of berths".into()
+            }
+            "PostToolUseFailure.Bash" => {
+                payload["tool_input"]["command"] = "python export.py".into();
+                payload["error"] = "Exit code 1\nUnicodeDecodeError: invalid start byte in berths.csv".into();
+            }
+            "SubagentStart" => {
+                let mut launch = payload.clone();
+                launch["tool_name"] = "Agent".into();
+                launch["tool_input"] = json!({"prompt": "Look up the encoding of the CSV export of berths", "subagent_type": payload["agent_type"]});
+                launch["tool_use_id"] = "toolu_l".into();
+                launch.as_object_mut().unwrap().remove("agent_id");
+                home.hook("pre-tool-use", &launch);
+            }
+            _ => {}
+        }
+        let out = home.hook(&event, &payload);
+        assert_eq!((out.code, out.stderr.as_str()), (Some(0), ""), "{name}: {out}");
+        replies.insert(name, plain(&home, &out.stdout));
+    }
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(REPLIES);
+    if std::env::var_os("SINKER_WRITE_REPLIES").is_some() {
+        std::fs::write(&file, serde_json::to_string_pretty(&replies).unwrap() + "\n").unwrap();
+    }
+    let wanted: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    for (name, reply) in &replies {
+        assert_eq!(*reply, wanted[name], "{name}");
+    }
+    assert_eq!(replies.len(), wanted.as_object().unwrap().len());
+    let speaking = replies.values().filter(|reply| !reply.is_null()).count();
+    assert!(speaking >= 8, "{speaking}");
+}
