@@ -110,16 +110,16 @@ pub(super) fn deny(
     let Some(found) = found.filter(|found| whole.changed_ms <= found.newest_ms + SLACK_MS) else {
         return Ok(None);
     };
-    let told = say(ask, shown, &[found.block]);
+    // What the start of the session told is not told again, but known all the same.
+    let told = say(ask, shown, &[found.block]).map(|text| format!("{text}\n")).unwrap_or_default();
     deadline.check()?;
-    let Some(told) = told else { return Ok(None) };
     if !again && let Err(error) = remember(ask.home, &format!("d {event} {session} {path} {}", whole.bytes)) {
         noted(ask, &error);
         return Ok(None);
     }
     let size = whole.bytes.div_ceil(1000);
     Ok(Some(format!(
-        "{told}\nSinker: this file has {size} kB and has not changed since the turn above. Read the part that you need (Grep for the place, then Read \
+        "{told}Sinker: this file has {size} kB and has not changed since the past turn that is told above. Read the part that you need (Grep for the place, then Read \
          with offset and limit), or ask memory_timeline for the file. If you need all of it, read it again: the second try is not denied."
     )))
 }

@@ -24,3 +24,4 @@ mod rig;
 mod screen;
 mod tools;
 mod turns;
+mod working;

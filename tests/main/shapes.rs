@@ -183,7 +183,11 @@ fn every_reply_is_the_one_that_was_written_down() {
         .says("The CSV export of berths needs utf-8-sig for Excel.\n\n## Next steps\n- Fix the failing export test")
         .flush();
     start.drain_once();
-    start.sinker_with(&["work", "add", "Write to the pilots"], b"", &[("SINKER_NOW", "2026-11-21T08:00:00Z")]);
+    start.sinker_with(
+        &["work", "add", "Write to the pilots"],
+        b"",
+        &[("SINKER_NOW", "2026-11-21T08:00:00Z")],
+    );
     let now = Transcript::new(&start, 9);
     let mut replies = serde_json::Map::new();
     for Fixture { name, event, mut payload } in fixtures() {

@@ -237,7 +237,9 @@ fn end(text: &str, failed: bool, interrupted: bool) -> End {
         "Tool use was rejected",
         "This command requires approval",
     ];
-    if begins(&denied) || text.contains("denied this tool call") || text.contains("hook blocked") {
+    let by_a_hook = text.starts_with("PreToolUse:") && text.contains(" hook error:");
+    if by_a_hook || begins(&denied) || text.contains("denied this tool call") || text.contains("hook blocked")
+    {
         return End::Denied;
     }
     End::Failed

@@ -109,7 +109,12 @@ impl World {
         // A debug build on a busy machine is no measure of the deadline; that is what the bench is for.
         write(&world.home().join(".config/sinker/config.toml"), "[recall]\ndeadline_ms = 1000\n");
         world.git(&["init", "-q", "-b", "main"]);
-        write(&world.project().join("src/lib.rs"), "pub fn port() -> u16 {\n    8080\n}\n");
+        // Longer than what is said of it: a tiny file is told of by nobody.
+        let code = format!(
+            "pub fn port() -> u16 {{\n    8080\n}}\n{}",
+            "// The harbor has one gateway.\n".repeat(20)
+        );
+        write(&world.project().join("src/lib.rs"), &code);
         write(&world.project().join("README.md"), "# harbor\n");
         world.git(&["add", "."]);
         world.git(&["commit", "-q", "-m", "first"]);
