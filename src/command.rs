@@ -169,9 +169,15 @@ pub fn says_it_failed(output: &str) -> bool {
 
 /// The line that says best what went wrong, as it stands there; empty when nothing was printed.
 pub fn error_line(output: &str) -> &str {
-    static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static SURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"(?i)\berror(?:\[\w+\])?:|\b\w*(?:Error|Exception)\b(?:\(.*\))?:|^E   |\bpanicked at\b|\bfatal:|\bFAIL(?:ED|URE)?\b|not found\b|No such file|cannot |can't |denied|refused|timed? ?out|undefined|unresolved|missing|invalid|unexpected|unable to",
+            r"(?i)\berror(?:\[\w+\])?:|\b\w*(?:Error|Exception)\b(?:\(.*\))?:|^E   |\bpanicked at\b|\bfatal:|\bFAIL(?:ED|URE)\b|command not found|No such file|^make: \*\*\*|\[error\]|\berror TS\d+",
+        )
+        .ok()
+    });
+    static MAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)\bERR(?:OR)?\b|\bfail(?:ed|s|ure)?\b|not found\b|cannot |can't |denied|refused|timed? ?out|unresolved|invalid|unexpected|unable to",
         )
         .ok()
     });
@@ -179,10 +185,18 @@ pub fn error_line(output: &str) -> &str {
         let all = output.lines().map(str::trim);
         all.filter(|l| l.bytes().any(|b| b.is_ascii_alphanumeric()) && !l.starts_with("Exit code")).take(400)
     };
-    let telling = |line: &&str| {
-        SAYS.as_ref().is_some_and(|says| says.is_match(line)) && line.len() < 600 && !is_success(line)
+    let telling = |says: &'static LazyLock<Option<Regex>>| {
+        move |line: &&str| {
+            let lower = line.to_lowercase();
+            let says = says.as_ref().is_some_and(|says| says.is_match(line));
+            says && line.len() < 600 && !is_success(line) && !lower.contains("warning")
+        }
     };
-    lines().find(telling).or_else(|| lines().next()).unwrap_or_default()
+    lines()
+        .find(telling(&SURE))
+        .or_else(|| lines().find(telling(&MAY)))
+        .or_else(|| lines().next())
+        .unwrap_or_default()
 }
 
 /// A count of no errors is none.
@@ -327,6 +341,10 @@ mod tests {
             ("Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'", "KeyError: 'x'"),
             ("Exit code 2\nsomething\nelse", "something"),
             ("0 errors\nbash: x: command not found", "bash: x: command not found"),
+            (
+                "[Parser] warning: a file is missing\nerror: script \"test\" exited with code 1",
+                "error: script \"test\" exited with code 1",
+            ),
             ("Exit code 1", ""),
         ];
         for (output, expected) in cases {

@@ -3,13 +3,16 @@
 //! Only whole lines and sentences of the source are taken, so that a person finds them again in the record.
 
 use super::runs::one_line;
+use super::sentences::{
+    add_line, collect, first_lines, next_steps, sentences, without_offers, without_section,
+};
 use super::sort;
 use crate::command;
 use crate::store::body::{Block, Fields, Ran, Tested, Todo};
 use crate::store::facts::action;
 
 /// Units: characters, for each field.
-const FIELD_CHARS: usize = 700;
+pub(super) const FIELD_CHARS: usize = 700;
 const MAX_FILES: usize = 40;
 /// The newest answers are kept whole up to this size (bytes), for the fields that come from the end of a turn.
 const ANSWER_BYTES: usize = 16 * 1024;
@@ -25,6 +28,8 @@ pub(super) struct Builder {
     interrupted: bool,
     /// Tools were called.
     called: bool,
+    /// One of them after the last answer.
+    goes_on: bool,
 }
 
 /// What a turn says beside its words.
@@ -34,6 +39,8 @@ pub(super) struct Beside {
     pub commands: Vec<Ran>,
     pub tests: Vec<Tested>,
     pub todos: Vec<Todo>,
+    /// Somebody settled something.
+    pub decided: bool,
 }
 
 /// Records that a field names, at most.
@@ -56,32 +63,23 @@ const LEARNED: [&str; 13] = [
     "was failing",
     "fails when",
 ];
-const DECIDED: [&str; 12] = [
-    "decided",
-    "we'll use",
-    "we will use",
-    "i'll use",
-    "let's use",
-    "instead of",
-    "rather than",
-    "from now on",
-    "going with",
-    "chose ",
-    "must not",
-    "switch to",
+const DECIDED: [&str; 8] =
+    ["decided", "we'll use", "we will use", "i'll use", "let's use", "from now on", "going with", "we chose"];
+/// So begins what is about to be done, and no more.
+const ANNOUNCES: [&str; 12] = [
+    "let me ",
+    "i'll ",
+    "i will ",
+    "i'm going to ",
+    "i am going to ",
+    "now i ",
+    "now let",
+    "next, i ",
+    "i need to ",
+    "first, i ",
+    "let's ",
+    "i should ",
 ];
-const NEXT: [&str; 9] = [
-    "next step",
-    "next, ",
-    "todo",
-    "still need",
-    "remaining",
-    "follow-up",
-    "follow up",
-    "not yet",
-    "left to do",
-];
-
 impl Builder {
     /// Adds a record; `id` tells where it is found again.
     pub(super) fn add(
@@ -124,6 +122,8 @@ impl Builder {
     fn asked(&mut self, id: &str, is_request: bool, command: Option<(&str, &str)>, text: &str) {
         let line = match command {
             Some((name, args)) => format!("/{name} {args}").trim_end().to_owned(),
+            // What an editor adds, nobody asked.
+            None if text.trim_start().starts_with("<ide_") => return,
             None => text.to_owned(),
         };
         if is_request && self.fields.request.is_empty() {
@@ -150,6 +150,7 @@ impl Builder {
         }
         if !text.trim().is_empty() {
             self.answered_by = id.to_owned();
+            self.goes_on = false;
             let mut end = ANSWER_BYTES.min(text.len());
             while !text.is_char_boundary(end) {
                 end -= 1;
@@ -159,7 +160,7 @@ impl Builder {
     }
 
     fn called(&mut self, id: &str, name: &str, input: &str, file: Option<&str>, run: Option<&str>) {
-        self.called = true;
+        (self.called, self.goes_on) = (true, true);
         for path in run.map(command::paths).unwrap_or_default() {
             let path = path.strip_prefix("./").unwrap_or(path);
             add_file(&mut self.fields.files_named, path);
@@ -182,9 +183,13 @@ impl Builder {
         }
     }
 
-    /// Was there nothing worth keeping: a greeting, thanks, a word of agreement?
+    /// Was there nothing worth keeping: a greeting, thanks, a word of agreement, or a word that nobody answered?
     pub(super) fn is_small_talk(&self) -> bool {
         let (chars, words) = SMALL_TALK;
+        let asked = self.fields.request.split_whitespace().count();
+        if !self.called && !self.interrupted && self.answer.trim().is_empty() && asked < 2 {
+            return self.decided.is_empty() && self.fields.learned.is_empty();
+        }
         let (answer, request) = (self.answer.trim(), self.fields.request.trim());
         let is_plain = |text: &str| !text.chars().any(|c| c.is_ascii_digit() || "/\\`_#@{}=<>\"".contains(c));
         !self.called
@@ -201,11 +206,22 @@ impl Builder {
             && sort::is_courtesy(request)
     }
 
+    /// The last answer says only what is to be done now: the turn was broken off, or goes on without a word.
+    fn only_announces(&self) -> bool {
+        let last = self.answer.trim().lines().last().unwrap_or_default();
+        let last = sentences(last).last().unwrap_or_default().to_lowercase();
+        let announces = ANNOUNCES.iter().any(|head| last.starts_with(head));
+        let short = self.answer.trim().chars().count() < 160;
+        announces && (self.goes_on || (short && !self.answer.trim().contains('\n')))
+    }
+
     /// The fields; those that come from the end of the run are drawn now.
     pub(super) fn finish(mut self, beside: Beside) -> Fields {
-        let (answered_by, has_decided) = (std::mem::take(&mut self.answered_by), !self.decided.is_empty());
+        let answered_by = std::mem::take(&mut self.answered_by);
         self.fields.next_steps = next_steps(&self.answer);
-        self.fields.completed = first_lines(&without_section(&self.answer), FIELD_CHARS);
+        if !self.only_announces() {
+            self.fields.completed = first_lines(&without_offers(&without_section(&self.answer)), FIELD_CHARS);
+        }
         for (field, is_there) in [
             ("next_steps", !self.fields.next_steps.is_empty()),
             ("completed", !self.fields.completed.is_empty()),
@@ -235,7 +251,7 @@ impl Builder {
         }
         (self.fields.commands, self.fields.tests) = (beside.commands, beside.tests);
         self.fields.todos = beside.todos;
-        self.fields.kind = sort::sort(&self.fields, has_decided).to_owned();
+        self.fields.kind = sort::sort(&self.fields, beside.decided).to_owned();
         self.fields
     }
 }
@@ -247,111 +263,6 @@ fn add_file(files: &mut Vec<String>, path: &str) {
     if files.len() < MAX_FILES && !files.iter().any(|f| f == path) {
         files.push(path.to_owned());
     }
-}
-
-/// Adds a line while there is room; the first one always. Returns whether it did.
-fn add_line(field: &mut String, line: &str) -> bool {
-    let known = field.lines().any(|l| l == line);
-    let full = !field.is_empty() && field.chars().count() + line.chars().count() > FIELD_CHARS;
-    if line.trim().is_empty() || known || full {
-        return false;
-    }
-    if !field.is_empty() {
-        field.push('\n');
-    }
-    field.push_str(line);
-    true
-}
-
-/// Whole lines from the beginning, up to `chars`; a first line that is longer is cut.
-fn first_lines(text: &str, chars: usize) -> String {
-    let mut out = String::new();
-    for line in text.lines().map(str::trim).filter(|l| !l.is_empty()) {
-        if out.is_empty() {
-            out = one_line(line, chars);
-        } else if out.chars().count() + line.chars().count() < chars {
-            out.push('\n');
-            out.push_str(line);
-        } else {
-            break;
-        }
-    }
-    out
-}
-
-/// Collects the sentences that hold one of the cues. A sentence ends at `. `, `! `, `? ` or the end of its line.
-fn collect(into: &mut Vec<String>, text: &str, cues: &[&str]) {
-    let mut fenced = false;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        }
-        if fenced || into.len() >= 20 {
-            continue;
-        }
-        for sentence in sentences(line) {
-            let lower = sentence.to_lowercase();
-            if (12..=400).contains(&sentence.len()) && cues.iter().any(|cue| lower.contains(cue)) {
-                into.push(sentence.to_owned());
-            }
-        }
-    }
-}
-
-fn sentences(line: &str) -> impl Iterator<Item = &str> {
-    line.split_inclusive(". ")
-        .flat_map(|s| s.split_inclusive("! "))
-        .flat_map(|s| s.split_inclusive("? "))
-        .map(|s| s.trim().trim_start_matches(['-', '*', '#', '>', ' ']))
-}
-
-fn is_next_heading(line: &str) -> bool {
-    let plain = line.trim().trim_matches(['#', '*', ':', ' ']).to_lowercase();
-    plain.len() < 40
-        && [
-            "next step",
-            "next up",
-            "todo",
-            "to do",
-            "remaining",
-            "follow-up",
-            "follow up",
-            "still open",
-            "left to do",
-        ]
-        .iter()
-        .any(|head| plain.starts_with(head))
-}
-
-/// The lines under a heading of next steps, else the sentences that speak of them.
-fn next_steps(answer: &str) -> String {
-    let mut out = String::new();
-    let mut inside = false;
-    for line in answer.lines() {
-        let heading =
-            line.trim_start().starts_with('#') || (line.starts_with("**") && line.trim_end().ends_with("**"));
-        if is_next_heading(line) {
-            inside = true;
-        } else if inside && heading {
-            break;
-        } else if inside {
-            add_line(&mut out, line.trim());
-        }
-    }
-    if out.is_empty() {
-        let mut found = Vec::new();
-        collect(&mut found, answer, &NEXT);
-        for sentence in found {
-            add_line(&mut out, &sentence);
-        }
-    }
-    out
-}
-
-/// The answer without its section of next steps: what is left was done or said.
-fn without_section(answer: &str) -> String {
-    let kept = answer.lines().take_while(|line| !is_next_heading(line));
-    kept.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -372,7 +283,7 @@ mod tests {
             runs.add(n, &id, None, blocks);
         }
         let (commands, tests) = runs.told();
-        builder.finish(Beside { failing: runs.failing(), commands, tests, todos: Vec::new() })
+        builder.finish(Beside { failing: runs.failing(), commands, tests, todos: Vec::new(), decided: false })
     }
 
     fn call(id: &str, command: &str) -> Vec<Block> {
@@ -469,7 +380,6 @@ mod tests {
             ("ship it", "Shipped the release."),
             ("thanks", "You're welcome. The next step is the load test."),
             ("which port?", "The usual one."),
-            ("ok", ""),
         ] {
             assert!(!talk(request, answer), "{request}");
         }

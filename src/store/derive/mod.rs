@@ -18,6 +18,7 @@ mod extract;
 mod failures;
 mod outcome;
 mod runs;
+mod sentences;
 mod sort;
 mod summary;
 mod todos;

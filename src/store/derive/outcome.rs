@@ -71,6 +71,7 @@ pub(super) fn turn(
     let owner = holders.first().map_or(session, |(_, session, _)| *session);
     let sessions = holders.iter().map(|(_, session, _)| *session).collect();
     let status = write.status_of(run.members.first())?;
+    run.decided = run.claims.has_decided();
     let claims = std::mem::take(&mut run.claims).drawn(terms);
     // What a person took back was done all the same, but tells nothing of how things stand.
     let is_in_force = status.is_none();
@@ -131,6 +132,7 @@ struct Run {
     builder: Builder,
     runs: runs::Collector,
     todos: todos::Collector,
+    decided: bool,
     claims: Collector,
     newest: Option<(i64, Option<String>)>,
     /// Something in it is scored.
@@ -215,6 +217,7 @@ impl Run {
         let (commands, tests) = self.runs.told();
         let failing = self.runs.failing();
         let todos = std::mem::take(&mut self.todos).items();
+        let decided = self.decided;
         let (time_ms, time) = match self.newest {
             Some((ms, time)) => (Some(ms), time),
             None => (None, None),
@@ -227,7 +230,7 @@ impl Run {
             time,
             time_ms,
             at_ms: at_ms.or(self.first_ms).unwrap_or(0),
-            fields: self.builder.finish(Beside { failing, commands, tests, todos }),
+            fields: self.builder.finish(Beside { failing, commands, tests, todos, decided }),
             evidence: self.members,
             command: self.command,
             status: None,

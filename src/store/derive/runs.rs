@@ -218,7 +218,13 @@ fn end(text: &str, failed: bool, interrupted: bool) -> End {
     let text = text.trim_start();
     let begins = |heads: &[&str]| heads.iter().any(|head| text.starts_with(head));
     if interrupted
-        || (failed && begins(&["[Request interrupted", "Command was aborted", "Interrupted by user"]))
+        || (failed
+            && begins(&[
+                "[Request interrupted",
+                "Command was aborted",
+                "Interrupted by user",
+                "<tool_use_error>Sibling tool call errored",
+            ]))
     {
         return End::Interrupted;
     }
@@ -236,6 +242,7 @@ fn end(text: &str, failed: bool, interrupted: bool) -> End {
         "User rejected",
         "Tool use was rejected",
         "This command requires approval",
+        "User chose to",
     ];
     let by_a_hook = text.starts_with("PreToolUse:") && text.contains(" hook error:");
     if by_a_hook || begins(&denied) || text.contains("denied this tool call") || text.contains("hook blocked")

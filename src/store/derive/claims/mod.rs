@@ -72,6 +72,12 @@ impl Collector {
         }
     }
 
+    /// Was something settled?
+    pub(super) fn has_decided(&self) -> bool {
+        let settles = |kind: Kind| matches!(kind, Kind::Decision | Kind::Preference);
+        self.found.iter().any(|(.., statement)| settles(statement.kind))
+    }
+
     /// What was drawn. `terms` is the analysis of the index.
     pub(super) fn drawn(self, terms: Terms<'_>) -> Vec<Drawn> {
         if self.found.is_empty() {
