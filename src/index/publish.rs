@@ -10,10 +10,11 @@ use super::error::{At, IndexError};
 use super::generation::{Generation, Meta, file_list, meta, payload, remove_all_but, sweep};
 use super::present::Present;
 use super::schema::{Fields, id_term, schema, to_tantivy, tokenizers};
+use super::verify::files as segment_files;
 use crate::config::Home;
 use crate::fs;
 use crate::step::step;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::store::{Compressor, ZstdCompressor};
@@ -278,8 +279,27 @@ impl Writer {
     /// Waits for merges in the background and ends. What was not committed is dropped.
     pub fn close(self) -> Result<(), IndexError> {
         let path = self.path;
-        self.writer.wait_merging_threads().at("close", &path)
+        let index = self.writer.index().clone();
+        self.writer.wait_merging_threads().at("close", &path)?;
+        complete_list(&index, &path)
     }
+}
+
+/// Puts what a live segment consists of on Tantivy's list of files, where it is not.
+///
+/// 1. A file that a killed process left is being removed. 2. Meanwhile one of that name is written anew, and entered in the list. 3. The removal
+/// takes it off again. Nobody would ever remove that file, and every check would find it. Nothing writes any more when this is called.
+fn complete_list(index: &Index, path: &Path) -> Result<(), IndexError> {
+    let Some(mut list) = file_list(path) else { return Ok(()) };
+    let known = list.len();
+    for segment in index.searchable_segment_metas().at("read", path)? {
+        list.extend(segment_files(&segment).into_iter().filter(|file| path.join(file).exists()));
+    }
+    if list.len() == known {
+        return Ok(());
+    }
+    let text = serde_json::to_vec(&list).unwrap_or_default();
+    Ok(fs::replace(&path.join(".managed.json"), &text, fs::Sync::Yes)?)
 }
 
 /// Four segments of about one size become one; a size is a factor of four. So a million documents lie in about six segments.

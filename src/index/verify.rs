@@ -117,7 +117,7 @@ fn bad_files(index: &Index, path: &Path) -> Result<Vec<String>, IndexError> {
 }
 
 /// The files that a live segment consists of.
-fn files(segment: &SegmentMeta) -> Vec<PathBuf> {
+pub(super) fn files(segment: &SegmentMeta) -> Vec<PathBuf> {
     use SegmentComponent::{Delete, FastFields, FieldNorms, Positions, Postings, Store, Terms};
     let mut parts = vec![FastFields, FieldNorms, Positions, Postings, Store, Terms];
     if segment.has_deletes() {

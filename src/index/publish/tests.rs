@@ -237,3 +237,19 @@ fn a_reader_can_be_shared() {
     fn shared<T: Send + Sync>() {}
     shared::<Reader>();
 }
+
+/// A file that lost its place on Tantivy's list gets it back when the writer ends.
+#[test]
+fn the_list_of_files_is_whole_when_the_writer_ends() {
+    let (_dir, home) = home();
+    let writer = published(&home, &["one", "two"], 2);
+    let path = writer.path.clone();
+    let before = file_list(&path).unwrap();
+    let lost = before.iter().find(|file| file.extension().is_some_and(|e| e != "json")).unwrap().clone();
+    let left: Vec<_> = before.iter().filter(|file| **file != lost).collect();
+    put(&path.join(".managed.json"), &serde_json::to_vec(&left).unwrap());
+    assert_eq!(crate::index::damaged_files(&home).unwrap(), [".managed.json"]);
+    writer.close().unwrap();
+    assert_eq!(crate::index::damaged_files(&home).unwrap(), Vec::<String>::new());
+    assert!(file_list(&path).unwrap().contains(&lost));
+}
