@@ -8,7 +8,7 @@
 //! power cut may leave a disk.
 //!
 //! Beside the steps, [`poison`] stands where foreign content is worked on: `STEP_POISON=place=how=text` makes content that holds `text`
-//! end that work by `panic`, `abort`, `kill` or `spin` (never come back). `STEP_PATIENCE_MS` shortens the wait for one that spins.
+//! end that work by `panic`, `abort`, `kill` or `spin` (never come back), or go on after it has been loud on stdout and stderr (`print`). `STEP_PATIENCE_MS` shortens the wait for one that spins.
 
 use std::io;
 use std::path::Path;
@@ -144,6 +144,10 @@ mod armed {
         }
         match how.as_str() {
             "panic" => panic!("poison"),
+            "print" => {
+                drop(io::stdout().write_all(b"noise\n").and_then(|()| io::stdout().flush()));
+                drop(io::stderr().write_all(b"noise\n"));
+            }
             "abort" => std::process::abort(),
             "kill" => {
                 let own = rustix::process::getpid();

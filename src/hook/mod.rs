@@ -16,6 +16,7 @@ mod reply;
 mod speak;
 mod starter;
 mod tool;
+mod voice;
 mod watchdog;
 mod wire;
 
@@ -29,6 +30,7 @@ use reply::Intents;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use voice::Voice;
 use wire::Payload;
 
 /// A capture hook ends within this, whatever state stdin and disk are in.
@@ -98,8 +100,9 @@ fn answer(home: &Home, args: Result<Args, String>, watch: Stopwatch) -> u8 {
     let mut settings = SettingsOf::default();
     let code = capture_half(home, &args, &payload, watch, &mut settings);
     if recalls {
+        let voice = Voice::take();
         payload.hide_private();
-        recall_half(home, &args, &payload, &mut settings);
+        voice.print(recall_half(home, &args, &payload, &mut settings));
     }
     code
 }
@@ -149,7 +152,8 @@ fn capture_half(
     }
 }
 
-fn recall_half(home: &Home, args: &Args, payload: &Payload, settings: &mut SettingsOf) {
+/// What a handler intends, as the one reply that the host is to get; it prints nothing itself.
+fn recall_half(home: &Home, args: &Args, payload: &Payload, settings: &mut SettingsOf) -> Option<String> {
     let recalls = args.event.recalls(payload.reason());
     let told = if recalls { speak::compose(home, args, payload, settings) } else { None };
     let word = match args.event {
@@ -162,7 +166,7 @@ fn recall_half(home: &Home, args: &Args, payload: &Payload, settings: &mut Setti
     let words: Vec<String> = word.into_iter().chain(told.copy).collect();
     let words = Some(words.join("\n")).filter(|words| !words.is_empty());
     let intents = Intents { context: told.context, deny: told.deny, word: words };
-    speak::print(reply::reply(args.event, &intents));
+    reply::reply(args.event, &intents)
 }
 
 /// A disk that does not answer costs the user the line about it, not the session its context.

@@ -5,23 +5,13 @@ use super::wire::Payload;
 use super::{Event, SettingsOf, tool, watchdog};
 use crate::config::{Capture, Home, Passed, ProjectMap, Secret, Settings, Tools};
 use crate::recall::{self, Inject, Moment, Said};
-use crate::{id, log};
+use crate::{id, log, step};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A recall that is still inside a step so long after its deadline is stuck.
 const LEEWAY: Duration = Duration::from_millis(200);
-
-/// Prints the one reply, if there is one.
-pub(super) fn print(reply: Option<String>) {
-    let Some(reply) = reply else { return };
-    // The whole reply is one write: the host takes half a JSON as plain text. A closed stdout is the host's wish.
-    let mut out = std::io::stdout().lock();
-    if let Err(error) = out.write_all(reply.as_bytes()).and_then(|()| out.flush()) {
-        log::info("hook", &[("error", &error)], "The host did not take the reply.");
-    }
-}
 
 /// Prints the help that a person asked for.
 pub(super) fn help() -> u8 {
@@ -49,6 +39,7 @@ pub(super) fn compose(
     payload: &Payload,
     settings: &mut SettingsOf,
 ) -> Option<Told> {
+    step::poison("hook::compose", args.event.name().as_bytes());
     let session = payload.session_id.as_deref()?;
     let secret = match Secret::read(home) {
         Ok(secret) => secret?,

@@ -287,8 +287,8 @@ impl Writer {
 
 /// Puts what a live segment consists of on Tantivy's list of files, where it is not.
 ///
-/// 1. A file that a killed process left is being removed. 2. Meanwhile one of that name is written anew, and entered in the list. 3. The removal
-/// takes it off again. Nobody would ever remove that file, and every check would find it. Nothing writes any more when this is called.
+/// A file that a killed process left is being removed; meanwhile one of that name is written anew, and entered in the list; then the removal takes
+/// it off again. Nobody would ever remove that file, and every check would find it. Nothing writes any more when this is called.
 fn complete_list(index: &Index, path: &Path) -> Result<(), IndexError> {
     let Some(mut list) = file_list(path) else { return Ok(()) };
     let known = list.len();

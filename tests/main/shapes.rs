@@ -237,3 +237,29 @@ fn every_reply_is_the_one_that_was_written_down() {
     let speaking = replies.values().filter(|reply| !reply.is_null()).count();
     assert!(speaking >= 8, "{speaking}");
 }
+
+/// What a dependency prints while a handler works does not reach the host.
+#[test]
+fn f16_noise_in_the_process_is_no_part_of_the_reply() {
+    let (home, now) = talkative();
+    let mut spoke = 0;
+    for event in ["session-start", "user-prompt-submit", "pre-tool-use", "stop"] {
+        let sample = match event {
+            "session-start" => "SessionStart.startup",
+            "user-prompt-submit" => "UserPromptSubmit",
+            "pre-tool-use" => "PreToolUse.Read",
+            _ => "Stop",
+        };
+        let payload = crate::support::payload(sample, &home, &now);
+        let ask = |loud: bool| {
+            let poison = if loud { format!("hook::compose=print={event}") } else { String::new() };
+            let env = [("STEP_POISON", poison.as_str())];
+            let env = if loud { &env[..] } else { &[] };
+            home.copy().sinker_with(&["hook", "claude", event], format!("{payload}\n").as_bytes(), env)
+        };
+        let (plain, loud) = (ask(false), ask(true));
+        assert_eq!((loud.code, &loud.stdout), (Some(0), &plain.stdout), "{event}: {loud}");
+        spoke += usize::from(loud.stderr.contains("noise"));
+    }
+    assert_eq!(spoke, 3, "each that recalls was loud");
+}
