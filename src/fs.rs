@@ -426,6 +426,11 @@ pub fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FsError> {
     Ok(Some(bytes))
 }
 
+/// Where what is written goes nowhere. Errors: the system's.
+pub fn nowhere() -> io::Result<std::fs::File> {
+    std::fs::OpenOptions::new().write(true).open("/dev/null")
+}
+
 /// Reads the beginning of a small or large file. Errors: as for [`read_small`], and that there is none.
 pub fn read_head(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
     use std::io::Read as _;

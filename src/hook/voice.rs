@@ -1,7 +1,6 @@
 //! The one way to the host: while a handler works, whatever else in the process prints goes nowhere.
 
-use crate::log;
-use rustix::fs::{Mode, OFlags};
+use crate::{fs, log};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -14,8 +13,7 @@ impl Voice {
     pub(super) fn take() -> Self {
         let apart = || -> io::Result<OwnedFd> {
             let own = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
-            let nowhere = rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-            rustix::stdio::dup2_stdout(&nowhere)?;
+            rustix::stdio::dup2_stdout(&fs::nowhere()?)?;
             Ok(own)
         };
         Self(apart().ok().map(File::from))
