@@ -249,3 +249,77 @@ fn a_queued_prompt_is_one_observation_of_the_user() {
         assert_eq!(sandbox.json(&["status"])["store"]["observations"], 3);
     }
 }
+
+/// D4, D5: failures, their fixes and counts, lists of things to do and private turns, over sessions and a fork, in every other order, and all at once.
+#[test]
+fn failures_and_lists_do_not_depend_on_what_was_read_first() {
+    let sandbox = Sandbox::new();
+    let bash = |command: &str| json!({"command": command});
+    let todos = |items: &[(&str, &str)]| {
+        let one = |(content, status): &(&str, &str)| json!({"content": content, "status": status, "activeForm": "x"});
+        json!({"todos": items.iter().map(one).collect::<Vec<_>>()})
+    };
+    let mut one = Transcript::new(&sandbox, 1);
+    one.prompt("Build the hull.")
+        .calls("t1", "Bash", bash("make hull"))
+        .fails("t1", "Exit code 2\nerror: no oak at line 7")
+        .calls("t2", "TodoWrite", todos(&[("Buy oak", "pending"), ("Build the hull", "in_progress")]))
+        .returns("t2", "ok")
+        .says("There is no oak.");
+    let mut fork = Transcript::new(&sandbox, 2);
+    let copied = String::from_utf8(one.bytes().to_vec()).unwrap().replace(&one.session, &fork.session);
+    fork.raw_bytes(copied.as_bytes())
+        .calls("t3", "Bash", bash("make hull 2>&1 | tail -2"))
+        .fails("t3", "Exit code 2\nerror: no oak at line 9")
+        .says("Still none.");
+    one.prompt("<private>What does oak cost?</private>")
+        .calls("t4", "Bash", bash("make hull"))
+        .returns("t4", "built, but nobody is to know")
+        .prompt("Once more.")
+        .calls("t5", "TodoWrite", todos(&[("Buy oak", "completed")]))
+        .returns("t5", "ok")
+        .says("Bought.");
+    let mut three = Transcript::new(&sandbox, 3);
+    three
+        .prompt("Build the hull now.")
+        .calls("t1", "Bash", bash("make hull"))
+        .returns("t1", "built")
+        .says("Built.");
+    let mut four = Transcript::new(&sandbox, 4);
+    four.prompt("And again.")
+        .calls("t1", "Bash", bash("make hull"))
+        .fails("t1", "Exit code 2\nerror: no pitch")
+        .says("No pitch.");
+    let files: Vec<_> = [&mut one, &mut fork, &mut three, &mut four].map(|t| t.flush().path.clone()).into();
+    let shown = |world: &Sandbox| {
+        let failures = world.lines(&["inspect", "--view", "failures"]);
+        format!("{}\n{failures:#?}", world.dump())
+    };
+    let mut dumps = Vec::new();
+    for order in (0..24_usize).step_by(2) {
+        let (mut left, mut rest) = (files.clone(), order);
+        let world = sandbox.sibling();
+        for n in (1..=4).rev() {
+            world.import(&[&left.remove(rest % n)]);
+            rest /= n;
+        }
+        dumps.push(shown(&world));
+    }
+    assert!(
+        dumps.iter().all(|dump| *dump == dumps[0]),
+        "{}\n{}",
+        dumps[0],
+        dumps.iter().find(|d| **d != dumps[0]).unwrap()
+    );
+    assert!(dumps[0].contains("no pitch") && !dumps[0].contains("nobody is to know"), "{}", dumps[0]);
+    let world = sandbox.sibling();
+    // The third run is the fork's own: a turn that two sessions hold is one.
+    let all: Vec<Value> = {
+        world.import(&files.iter().map(|path| path.as_path()).collect::<Vec<_>>());
+        world.lines(&["inspect", "--view", "failures"])
+    };
+    assert_eq!(shown(&world), dumps[0], "all at once");
+    let oak = all.iter().find(|f| f["error"].as_str().unwrap().contains("no oak")).unwrap();
+    assert_eq!((&oak["count"], &oak["status"]), (&json!(2), &json!("superseded")), "{oak}");
+    assert_eq!(oak["fixed"]["session"], three.session.as_str(), "{oak}");
+}
