@@ -104,12 +104,12 @@ fn expired(
         let oldest =
             rule.max_age_days.map_or(Value::Null, |days| Value::from(now_ms - i64::from(days) * DAY_MS));
         let room = rule.max_mb.map_or(Value::Null, |mb| Value::from(i64::from(mb) * MB));
-        // The newest come first and fill the room; what is pinned takes its room, too, but stays.
+        // An item of work (`w-`) is not over because it is old. The newest come first and fill the room; what is pinned takes its room, too, but stays.
         let mut query = connection.prepare(
             "SELECT n, bytes FROM (
                SELECT d.n, d.bytes, d.time_ms, sum(d.bytes) OVER (ORDER BY coalesce(d.time_ms, 0) DESC, d.n DESC) AS filled
                FROM documents d JOIN sessions s ON s.n = d.session LEFT JOIN projects p ON p.id = s.project
-               WHERE d.kind IN (?1, ?2) AND (?3 IS NULL OR d.kind = ?3) AND (?4 IS NULL OR d.speaker = ?4)
+               WHERE d.kind IN (?1, ?2) AND NOT (d.kind = ?2 AND substr(d.id, 1, 1) = x'77') AND (?3 IS NULL OR d.kind = ?3) AND (?4 IS NULL OR d.speaker = ?4)
                  AND (?5 IS NULL OR s.project = ?5 OR p.name = ?5))
              WHERE ((?6 IS NOT NULL AND time_ms < ?6) OR (?7 IS NOT NULL AND filled > ?7))
                AND n NOT IN (SELECT document FROM pinned)",

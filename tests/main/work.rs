@@ -88,6 +88,20 @@ fn an_item_is_written_down_once_found_done_dropped_told_and_forgotten() {
 }
 
 #[test]
+fn what_is_open_is_not_taken_away_because_it_is_old() {
+    let sandbox = Sandbox::unhurried("");
+    sandbox.configure("[retain]\nrules = [{ max_age_days = 1 }, { kind = \"note\", max_age_days = 1 }]\n");
+    sandbox.json(&["work", "add", "Write the page about limits"]);
+    sandbox.json(&["note", "The page about limits is long"]);
+    let later = [("SINKER_NOW", "2031-01-01T00:00:00Z")];
+    let out = sandbox.sinker_with(&["retain", "--json"], b"", &later);
+    assert_eq!(out.code, Some(0), "{out}");
+    assert_eq!(list(&sandbox, &[]).len(), 1);
+    let notes = sandbox.sinker(&["search", "limits", "--kind", "note", "--json"]).stdout;
+    assert!(!notes.contains("is long"), "{notes}");
+}
+
+#[test]
 fn the_hosts_lists_and_steps_are_open_until_they_are_done_or_a_later_turn_was_about_them() {
     let sandbox = Sandbox::unhurried("");
     let mut first = Transcript::new(&sandbox, 1);
