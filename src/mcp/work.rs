@@ -15,8 +15,10 @@ use std::time::Duration;
 pub(super) const BOUND: usize = 4_000;
 /// What is shown of an item.
 const ITEM_CHARS: usize = 240;
-/// As for a note.
-const PATIENCE: Duration = Duration::from_millis(1_200);
+/// Finding the item and the wait for the drainer together stay within what a call may take: the command is published in any case.
+const FIND: Duration = Duration::from_millis(600);
+/// See [`FIND`].
+const PATIENCE: Duration = Duration::from_millis(1_000);
 /// States that can be asked for.
 pub(super) const STATES: [&str; 4] = ["open", "doing", "done", "dropped"];
 
@@ -25,7 +27,7 @@ pub(super) fn list(memory: &Memory, given: &Map<String, Value>) -> Result<String
     let args: WorkList = tools::read(given)?;
     let secret = tools::secret(memory)?;
     let project = project(memory, &Scope { project: args.project, all: false }, &secret)?.unwrap_or_default();
-    let items = items(memory, &project)?;
+    let items = items(memory, &project, OWN_LIMIT)?;
     let shown: Vec<&Work> = items.iter().filter(|item| args.all || item.state.is_open()).collect();
     let mut page = Page::new(BOUND);
     let added = shown.iter().take_while(|item| page.add(&line(item))).count();
@@ -51,7 +53,7 @@ pub(super) fn update(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
     let project = whole_project(memory, &scope, &secret)?;
     let text = match (args.id, args.text) {
         (Some(id), None) => {
-            let items = items(memory, &project.id)?;
+            let items = items(memory, &project.id, FIND)?;
             let fitting: Vec<&Work> = items.iter().filter(|item| item.id.starts_with(&id)).collect();
             match fitting.as_slice() {
                 [item] => item.text.clone(),
@@ -83,8 +85,8 @@ pub(super) fn update(memory: &Memory, given: &Map<String, Value>) -> Result<Stri
     Ok(page.close(&format!("{stored}{taken}"), &secret))
 }
 
-fn items(memory: &Memory, project: &str) -> Result<Vec<Work>, Trouble> {
-    recall::work(&memory.home, project, &Deadline::after(OWN_LIMIT))?.ok_or(Trouble::NoIndex)
+fn items(memory: &Memory, project: &str, limit: Duration) -> Result<Vec<Work>, Trouble> {
+    recall::work(&memory.home, project, &Deadline::after(limit))?.ok_or(Trouble::NoIndex)
 }
 
 fn line(item: &Work) -> String {

@@ -154,6 +154,12 @@ fn open_work_is_told_at_the_start_until_it_is_done() {
         }
         let listed = world.api.asked("result of toolu_b1").remove(0).newest;
         assert!(listed.contains("Paint the mast before winter"), "{listed}");
+        let told = world.api.asked("result of toolu_b2").remove(0).newest;
+        if !told.contains("done Order new cables") {
+            // On a machine that has no time for it the tool says so, and nothing is done by half.
+            assert!(told.contains("no answer within"), "{told}");
+            world.run(&["work", "done", cables.as_str().unwrap()]);
+        }
         world.settle(&second.session());
         // The tool's word may be stored a moment later, by a drainer that has other things to do.
         let left = || -> Vec<String> {
