@@ -183,11 +183,11 @@ impl Builder {
         }
     }
 
-    /// Was there nothing worth keeping: a greeting, thanks, a word of agreement, or a word that nobody answered?
+    /// Was there nothing worth keeping: a greeting, thanks, a word of agreement, or no word at all?
     pub(super) fn is_small_talk(&self) -> bool {
         let (chars, words) = SMALL_TALK;
         let asked = self.fields.request.split_whitespace().count();
-        if !self.called && !self.interrupted && self.answer.trim().is_empty() && asked < 2 {
+        if !self.called && !self.interrupted && self.answer.trim().is_empty() && asked == 0 {
             return self.decided.is_empty() && self.fields.learned.is_empty();
         }
         let (answer, request) = (self.answer.trim(), self.fields.request.trim());
