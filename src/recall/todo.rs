@@ -7,7 +7,6 @@ use super::ask::{Deadline, RecallError};
 use super::brief::{Past, Scope, left, of_kind, taken_up};
 use crate::clock::{self, Millis};
 use crate::config::Home;
-use crate::id;
 use crate::index::Reader;
 use crate::work::{self, State};
 use serde::Serialize;
@@ -54,9 +53,9 @@ fn all(reader: &Reader, project: &str, deadline: &Deadline) -> Result<Vec<Work>,
     let sessions = of_kind(reader, scope, "session-summary", 1)?;
     let mut by_key = items(reader, scope, &turns, deadline)?;
     for (past, step) in left(&sessions, &turns) {
-        let hash = id::hash(&[b"next step", past.doc.id.as_bytes(), step.as_bytes()]);
+        // By its words, like one that is written down: whichever turn or session is the last, it is the same step.
         let next = Work {
-            id: format!("w-{}", id::short(&hash, 32)),
+            id: work::id(project, &step),
             text: step,
             state: State::Open,
             source: "next-step".to_owned(),

@@ -132,6 +132,13 @@ fn the_hosts_lists_and_steps_are_open_until_they_are_done_or_a_later_turn_was_ab
     assert!(all.iter().any(|item| item[0] == "Move the gateway" && item[1] == "done"), "{all:?}");
 
     // A person closes a step; a later turn does what a list and another step asked for; a task is done by its number.
+    // The same step, whether its session is the last one or not.
+    let ids = || list(&sandbox, &[]).iter().map(|item| item["id"].clone()).collect::<Vec<_>>();
+    let before = ids();
+    let mut later = Transcript::new(&sandbox, 5);
+    later.prompt("Name the lighthouse keeper.").says("Her name is Ida.").flush();
+    sandbox.drain_once();
+    assert_eq!(ids(), before);
     let cables = list(&sandbox, &[])
         .iter()
         .find(|item| item["text"].as_str().unwrap().contains("cables"))

@@ -136,8 +136,19 @@ impl Builder {
     }
 
     fn answered(&mut self, id: &str, text: &str) {
+        // The client's own word, where nothing was to be said.
+        if text.trim() == "No response requested." {
+            return;
+        }
         let mut learned = Vec::new();
         collect(&mut learned, text, &LEARNED);
+        // What is still being looked for was not found.
+        learned.retain(|sentence| {
+            let lower = sentence.to_lowercase();
+            !["let me", "i'll ", "something else", "maybe", "might be", "could be"]
+                .iter()
+                .any(|word| lower.contains(word))
+        });
         for sentence in learned {
             if add_line(&mut self.fields.learned, &sentence) {
                 self.source("learned", id);
@@ -160,7 +171,9 @@ impl Builder {
     }
 
     fn called(&mut self, id: &str, name: &str, input: &str, file: Option<&str>, run: Option<&str>) {
-        (self.called, self.goes_on) = (true, true);
+        self.called = true;
+        // Keeping a list is no further step.
+        self.goes_on |= !matches!(name, "TodoWrite" | "TaskCreate" | "TaskUpdate");
         for path in run.map(command::paths).unwrap_or_default() {
             let path = path.strip_prefix("./").unwrap_or(path);
             add_file(&mut self.fields.files_named, path);
@@ -211,8 +224,9 @@ impl Builder {
         let last = self.answer.trim().lines().last().unwrap_or_default();
         let last = sentences(last).last().unwrap_or_default().to_lowercase();
         let announces = ANNOUNCES.iter().any(|head| last.starts_with(head));
-        let short = self.answer.trim().chars().count() < 160;
-        announces && (self.goes_on || (short && !self.answer.trim().contains('\n')))
+        let answer = self.answer.trim();
+        let short = answer.chars().count() < 160 && !answer.contains('\n');
+        (announces && self.goes_on) || (short && (announces || self.goes_on))
     }
 
     /// The fields; those that come from the end of the run are drawn now.

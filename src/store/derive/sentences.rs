@@ -63,8 +63,13 @@ pub(super) fn collect(into: &mut Vec<String>, text: &str, cues: &[&str]) {
             let lower = sentence.to_lowercase();
             // What ends so only leads to what follows.
             let leads = sentence.ends_with(':');
-            if !leads && (12..=400).contains(&sentence.len()) && cues.iter().any(|cue| lower.contains(cue)) {
-                into.push(sentence.to_owned());
+            let is_over = ['✅', '☑'].iter().any(|mark| sentence.contains(*mark));
+            if !leads
+                && !is_over
+                && (12..=400).contains(&sentence.len())
+                && cues.iter().any(|cue| lower.contains(cue))
+            {
+                into.push(sentence.replace("**", ""));
             }
         }
     }
