@@ -43,6 +43,11 @@ pub(super) struct Beside {
     pub decided: bool,
 }
 
+/// Words of what is still being looked for.
+const GUESSES: [&str; 8] =
+    ["let me", "i'll ", "something else", "maybe", "might be", "could be", "likely", "probably"];
+/// A shorter sentence says that something was found, not what. Units: bytes.
+const LEARNED_BYTES: usize = 24;
 /// Records that a field names, at most.
 const SOURCES: usize = 6;
 /// A shorter answer to a shorter request, in characters and words, is small talk, when nothing was done beside.
@@ -145,9 +150,7 @@ impl Builder {
         // What is still being looked for was not found.
         learned.retain(|sentence| {
             let lower = sentence.to_lowercase();
-            !["let me", "i'll ", "something else", "maybe", "might be", "could be"]
-                .iter()
-                .any(|word| lower.contains(word))
+            sentence.len() >= LEARNED_BYTES && !GUESSES.iter().any(|word| lower.contains(word))
         });
         for sentence in learned {
             if add_line(&mut self.fields.learned, &sentence) {
